@@ -2,12 +2,21 @@ import org.jspecify.annotations.NullMarked;
 
 /// What a program imports to do RDMA: the verbs, and the interface that providers of devices implement.
 @NullMarked
-@SuppressWarnings("module") // the users of `waiting` are compiled later
+@SuppressWarnings("module") // the users of `counting` and `waiting` are compiled later
 module verbena.verbs {
     requires static org.jspecify;
+    requires java.management;
 
     exports verbena.verbs;
     exports verbena.verbs.cm;
+    exports verbena.verbs.counting to
+            verbena.messages,
+            verbena.micrometer,
+            verbena.netty,
+            verbena.nic,
+            verbena.ibverbs,
+            verbena.nio,
+            verbena.stream;
     exports verbena.verbs.spi;
     exports verbena.verbs.waiting to
             verbena.messages,

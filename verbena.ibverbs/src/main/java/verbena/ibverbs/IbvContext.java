@@ -45,6 +45,7 @@ import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QpState;
 import verbena.verbs.ResourceLimitException;
 import verbena.verbs.XrcDomain;
+import verbena.verbs.counting.LateBeans;
 import verbena.verbs.spi.ConnectionService;
 import verbena.verbs.spi.OwnedObject;
 
@@ -73,6 +74,7 @@ final class IbvContext extends OpenContext {
                     if (made.isNull()) {
                         throw new DeviceException("open " + device.name() + ": " + whyNot(device, made.errno()));
                     }
+                    LateBeans.beginSoon();
                     return new IbvContext(device, each, made.value());
                 }
             }

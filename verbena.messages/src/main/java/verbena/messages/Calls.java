@@ -132,10 +132,12 @@ final class Calls {
 
         @Override
         protected void failed(String why) {
+            MessageCounters.FAILED_CALLS.increment();
             pending.fail(remote.lost("call", why));
         }
 
         void fail(CallException.Reason reason, String why) {
+            MessageCounters.FAILED_CALLS.increment();
             pending.fail(new CallException(reason, "call: " + remote + ": " + why));
         }
     }
@@ -254,6 +256,7 @@ final class Calls {
             long now = System.nanoTime();
             long left = nanos == 0 ? 0 : Math.max(1, nanos - (now - call.begun));
             call.bind(request);
+            MessageCounters.CALLS.increment();
             asked.begin(call, request, left, now);
             traffic.pump(remote);
             if (left > 0 && !call.pending.isDone()) {

@@ -132,11 +132,13 @@ final class PeerRequests implements Recipient {
                 }
             } catch (Throwable e) { // whatever the program's code does is the caller's to know
                 kind = Kind.FAULT;
+                MessageCounters.FAULTS.increment();
                 answer = PeerCalls.fault(String.valueOf(e));
             }
         }
 
         private void answer() {
+            MessageCounters.ANSWERED_CALLS.increment();
             answering.answer(this, kind, answer);
             answer = MemorySegment.NULL; // the message has it now
             traffic.pump(remote);

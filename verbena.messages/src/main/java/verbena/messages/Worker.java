@@ -43,6 +43,7 @@ public final class Worker implements AutoCloseable {
     private final Traffic traffic;
     private final Handlers handlers;
     private final Peers peers;
+    private final MessageCounters.OfWorker counted;
     private final ReentrantLock closing = new ReentrantLock();
     private boolean isClosed;
     private final Set<SharedMemory> shared = ConcurrentHashMap.newKeySet();
@@ -64,7 +65,9 @@ public final class Worker implements AutoCloseable {
         this.traffic = new Traffic(this.devices, options);
         this.handlers = new Handlers(traffic, options.maxCallBytes());
         this.peers = new Peers(traffic, handlers, options);
+        this.counted = new MessageCounters.OfWorker(this, traffic);
         traffic.start(handlers::run);
+        MessageCounters.TALLY.add(counted);
     }
 
     /// Opens a worker with the default options.
@@ -356,6 +359,7 @@ public final class Worker implements AutoCloseable {
             }
             peers.timer.shutdownNow();
             shared.forEach(SharedMemory::close);
+            MessageCounters.TALLY.remove(counted);
             traffic.close();
         } finally {
             closing.unlock();

@@ -1,6 +1,8 @@
 package verbena.netty;
 
+import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
+import verbena.verbs.counting.Tally;
 
 /// Counters of the bytes that the channels of this process have carried, all by RDMA. They only grow. Any thread may
 /// read them at any time, and they live as long as the process.
@@ -11,6 +13,17 @@ public final class NettyCounters {
     static final LongAdder IN = new LongAdder();
     static final LongAdder OUT = new LongAdder();
     static final LongAdder DIRECT = new LongAdder();
+
+    static {
+        Tally.of("Netty").add(() -> {
+            Snapshot now = snapshot();
+            return Map.of(
+                    "connections", now.connections,
+                    "in.bytes", now.bytesIn,
+                    "out.bytes", now.bytesOut,
+                    "out.direct.bytes", now.bytesDirect);
+        });
+    }
 
     private NettyCounters() {}
 

@@ -18,7 +18,6 @@ import org.junit.jupiter.api.Timeout;
 import verbena.nic.device.DeviceContext;
 import verbena.nic.management.DeviceMXBean;
 import verbena.nic.management.QueuePairStatus;
-import verbena.nic.observe.Management;
 import verbena.nic.roce.LinkDevice;
 import verbena.verbs.Access;
 import verbena.verbs.Context;
@@ -26,6 +25,7 @@ import verbena.verbs.Device;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.WorkCompletion;
+import verbena.verbs.counting.LateBeans;
 
 /// Devices as JMX shows them.
 @Timeout(60)
@@ -35,7 +35,7 @@ class ManagementTest {
     /// Registers without waiting for the delay.
     @BeforeEach
     void begin() {
-        Management.begin();
+        LateBeans.begin();
     }
 
     /// The MXBeans of devices, newest last.

@@ -1,6 +1,8 @@
 package verbena.nio;
 
+import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
+import verbena.verbs.counting.Tally;
 
 /// Counters of the bytes and connections of this process's socket channels, by RDMA and by TCP. They only grow. Any
 /// thread may read them at any time, and they live as long as the process.
@@ -13,6 +15,19 @@ public final class NioCounters {
     static final LongAdder TCP_OUT = new LongAdder();
     static final LongAdder RDMA_CONNECTIONS = new LongAdder();
     static final LongAdder TCP_CONNECTIONS = new LongAdder();
+
+    static {
+        Tally.of("Nio").add(() -> {
+            Snapshot now = snapshot();
+            return Map.of(
+                    "rdma.in.bytes", now.rdmaBytesIn,
+                    "rdma.out.bytes", now.rdmaBytesOut,
+                    "tcp.in.bytes", now.tcpBytesIn,
+                    "tcp.out.bytes", now.tcpBytesOut,
+                    "rdma.connections", now.rdmaConnections,
+                    "tcp.connections", now.tcpConnections);
+        });
+    }
 
     private NioCounters() {}
 

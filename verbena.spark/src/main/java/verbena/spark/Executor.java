@@ -16,12 +16,15 @@ import verbena.spark.read.ReadingBlockClient;
 import verbena.spark.read.RemoteExecutor;
 import verbena.verbs.VerbsException;
 import verbena.verbs.cm.Secret;
+import verbena.verbs.counting.Tally;
 
 /// The objects of an executor for its shuffles: doors, map outputs, and a client that reads the outputs of others.
 /// Made when the first task needs it. Any thread may use it.
 final class Executor implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Executor.class);
     private static final int SECRET_BYTES = 32;
+
+    private static final Tally TALLY = Tally.of("Spark");
 
     private final ReadCounters counters = new ReadCounters();
     private final List<Door> doors;
@@ -34,6 +37,7 @@ final class Executor implements AutoCloseable {
         this.outputs = outputs;
         this.client = new ReadingBlockClient(home, doors, counters);
         this.directory = directory.bytes();
+        TALLY.add(counters);
     }
 
     /// Opens what this process has. Without a device it works too, and all blocks go Spark's way.
@@ -87,9 +91,10 @@ final class Executor implements AutoCloseable {
 
     @Override
     public void close() {
-        LOG.info("shuffle of this executor: {}", counters.now());
+        LOG.info("shuffle of this executor: {}", counters.counters());
         client.close();
         outputs.close();
         doors.forEach(Door::close);
+        TALLY.remove(counters);
     }
 }

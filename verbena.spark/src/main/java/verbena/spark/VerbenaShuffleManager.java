@@ -91,7 +91,7 @@ public final class VerbenaShuffleManager extends SortShuffleManager {
         return SparkEnv.get() != null
                         && SparkEnv.get().shuffleManager() instanceof VerbenaShuffleManager manager
                         && manager.isOpen()
-                ? manager.executor().counters().now()
+                ? manager.executor().counters().counters()
                 : Map.of();
     }
 

@@ -62,6 +62,7 @@ final class OpenStream implements LeaderFollowers.Source, DeviceWatch.Stream {
         this.seat = seat;
         ends.begin();
         seat.take(this);
+        StreamCounters.OPENED.increment();
     }
 
     // ---- what there is to wait for
@@ -230,7 +231,9 @@ final class OpenStream implements LeaderFollowers.Source, DeviceWatch.Stream {
                 return -1;
             }
             if (stream.available() > 0) {
-                return into.take(stream);
+                long bytes = into.take(stream);
+                StreamCounters.IN.add(bytes);
+                return bytes;
             }
             checkFailure();
             if (!found && nanos > 0) {
@@ -266,7 +269,9 @@ final class OpenStream implements LeaderFollowers.Source, DeviceWatch.Stream {
                     }
                     return done;
                 }
-                done += stream.send(from, done, bytes);
+                long bytesSent = stream.send(from, done, bytes);
+                StreamCounters.OUT.add(bytesSent);
+                done += bytesSent;
                 hasSent = true;
             }
             return done;
@@ -289,7 +294,9 @@ final class OpenStream implements LeaderFollowers.Source, DeviceWatch.Stream {
             while (done < length && inTime) {
                 inTime = await(OpenStream::isWritableDirectly, nanos);
                 checkWritable();
-                done += inTime ? stream.send(from, offset + done, length - done) : 0;
+                long bytesSent = inTime ? stream.send(from, offset + done, length - done) : 0;
+                StreamCounters.OUT.add(bytesSent);
+                done += bytesSent;
                 hasSent = true;
             }
             if (nanos > 0) {
@@ -484,6 +491,10 @@ final class OpenStream implements LeaderFollowers.Source, DeviceWatch.Stream {
                 interrupted |= sayGoodbye(lingerNanos);
             }
             isClosed = true;
+            StreamCounters.CLOSED.increment();
+            if (failure != null && !stream.peerSendsNoMore()) {
+                StreamCounters.FAILED.increment();
+            }
             stream.close(); // first: a queue pair that is there gives back hundreds of receives when it is disconnected
             id.disconnect();
             seat.close();

@@ -224,7 +224,11 @@ class VerbsDocTest {
                             rooms.map(room -> room.resolve("src/test/java")),
                             Stream.concat(
                                             workshop,
-                                            Stream.of("verbena.netty", "verbena.junit", "verbena.spark")
+                                            Stream.of(
+                                                            "verbena.netty",
+                                                            "verbena.junit",
+                                                            "verbena.micrometer",
+                                                            "verbena.spark")
                                                     .map(ROOT::resolve))
                                     .flatMap(room -> Stream.of("src/main/java", "src/test/java")
                                             .map(room::resolve)))

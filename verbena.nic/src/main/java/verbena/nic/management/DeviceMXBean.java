@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Map;
 
 /// An opened device, for management by JMX, as `verbena:type=Device,name=NAME,id=N`. It is registered until the
-/// device is closed: the first of a process a second after it was opened, and later ones at once.
+/// device is closed: the first of a process five seconds after it was opened, and later ones at once.
 ///
 /// Any thread may call it. Reading takes no lock of the device and never waits, so it also works for a device that
 /// has stopped. Values that belong together may be a moment apart.

@@ -1,19 +1,14 @@
 package verbena.nic.observe;
 
-import java.lang.management.ManagementFactory;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.LockSupport;
-import javax.management.JMException;
-import javax.management.MBeanServer;
 import javax.management.ObjectName;
 import javax.management.StandardMBean;
-import org.jspecify.annotations.Nullable;
 import verbena.nic.capture.Capture;
 import verbena.nic.link.psp.PspStatus;
 import verbena.nic.management.CaptureChunk;
@@ -21,97 +16,41 @@ import verbena.nic.management.DeviceMXBean;
 import verbena.nic.management.PeerStatus;
 import verbena.nic.management.QueuePairStatus;
 import verbena.transport.Counter;
+import verbena.verbs.counting.LateBeans;
+import verbena.verbs.counting.Tally;
 
-/// The MXBeans of the devices that this process has open. The first is registered some seconds after its device was
-/// opened, on a thread that then ends. Creating the platform's MBean server loads 300 classes, a few tenths of a
-/// second of a processor. A short program should not pay for that, and no program at its start, beside its first
-/// connections ([decision 40](../../../../../../../docs/decisions/40-seeing.md)).
+/// The MXBeans of the devices that this process has open, and their parts of the process's counters ([Tally]).
 public final class Management {
-    private static final long DELAY_NANOS = 5_000_000_000L;
+    private static final Map<ObservedDevice, Shown> OPEN = new ConcurrentHashMap<>();
+    private static final AtomicInteger LAST_ID = new AtomicInteger();
 
-    /// The open devices. Guarded by itself, like all fields here.
-    private static final Map<ObservedDevice, Opened> OPEN = new LinkedHashMap<>();
-
-    private record Opened(int id, long millis) {}
-
-    private static @Nullable MBeanServer server;
-    private static boolean isComing;
-    private static int lastId;
+    private record Shown(String bean, Tally tally, DeviceFigures figures) {}
 
     private Management() {}
 
+    /// Shows a device that was opened.
     public static void opened(ObservedDevice context) {
-        synchronized (OPEN) {
-            var opened = new Opened(++lastId, System.currentTimeMillis());
-            OPEN.put(context, opened);
-            if (server != null) {
-                register(server, context, opened);
-            } else if (!isComing) {
-                isComing = true;
-                Thread.ofPlatform().daemon().name("verbena-management").start(() -> {
-                    LockSupport.parkNanos(DELAY_NANOS);
-                    try {
-                        begin();
-                    } catch (Error e) {
-                        // no memory or descriptor is left for it: the devices work, but are not
-                        // visible by JMX
-                    }
-                });
-            }
-        }
+        String name = context.device().name();
+        String bean = DeviceMXBean.DOMAIN + ":type=Device,name=" + quoted(name) + ",id=" + LAST_ID.incrementAndGet();
+        long millis = System.currentTimeMillis();
+        var shown = new Shown(bean, Tally.of("Device", name.split(",", 2)[0]), new DeviceFigures(context));
+        OPEN.put(context, shown);
+        LateBeans.show(bean, () -> new StandardMBean(new Bean(context, millis), DeviceMXBean.class, true));
+        shown.tally.add(shown.figures);
+        LateBeans.beginSoon();
     }
 
+    /// Ends the showing of a device that closes. Its counters stay in those of the process.
     public static void closed(ObservedDevice context) {
-        synchronized (OPEN) {
-            Opened opened = OPEN.remove(context);
-            if (server == null || opened == null) {
-                return;
-            }
-            try {
-                server.unregisterMBean(name(context, opened));
-            } catch (JMException e) {
-                log(context, e); // the program has removed it itself
-            }
+        Shown shown = OPEN.remove(context);
+        if (shown != null) {
+            shown.tally.remove(shown.figures);
+            LateBeans.hide(shown.bean);
         }
-    }
-
-    /// Registers the open devices, and from now on each new device at once.
-    public static void begin() {
-        MBeanServer made = ManagementFactory.getPlatformMBeanServer();
-        synchronized (OPEN) {
-            if (server == null) {
-                server = made;
-                OPEN.forEach((context, opened) -> register(made, context, opened));
-            }
-        }
-    }
-
-    private static void register(MBeanServer with, ObservedDevice context, Opened opened) {
-        try {
-            with.registerMBean(
-                    new StandardMBean(new Bean(context, opened.millis), DeviceMXBean.class, true),
-                    name(context, opened));
-        } catch (JMException e) {
-            log(context, e); // the device works, but is not visible by JMX
-        }
-    }
-
-    private static ObjectName name(ObservedDevice context, Opened opened) throws JMException {
-        return new ObjectName(DeviceMXBean.DOMAIN + ":type=Device,name="
-                + quoted(context.device().name()) + ",id=" + opened.id);
     }
 
     private static String quoted(String name) {
         return name.matches("[\\w.@%-]+") ? name : ObjectName.quote(name);
-    }
-
-    private static void log(ObservedDevice context, JMException why) {
-        System.getLogger("verbena.nic")
-                .log(
-                        System.Logger.Level.WARNING,
-                        "device {0} cannot be seen by JMX: {1}",
-                        context.device().name(),
-                        why);
     }
 
     /// A bean that reads device state without the engine. Any thread may read counters and positions of queues;

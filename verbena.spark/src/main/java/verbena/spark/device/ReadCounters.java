@@ -4,9 +4,10 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
+import verbena.verbs.counting.Counted;
 
 /// Counters of an executor since its first shuffle. Any thread may count.
-public final class ReadCounters {
+public final class ReadCounters implements Counted {
     private final LongAdder outputsInMemory = new LongAdder();
     private final LongAdder outputsInFiles = new LongAdder();
     public final LongAdder blocksByRead = new LongAdder();
@@ -28,7 +29,8 @@ public final class ReadCounters {
         }
     }
 
-    public Map<String, Long> now() {
+    @Override
+    public Map<String, Long> counters() {
         var all = new LinkedHashMap<String, Long>();
         all.put("outputs.memory", outputsInMemory.sum());
         all.put("outputs.files", outputsInFiles.sum());

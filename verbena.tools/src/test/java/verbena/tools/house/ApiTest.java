@@ -48,6 +48,7 @@ class ApiTest {
             "verbena.nio",
             "verbena.netty",
             "verbena.junit",
+            "verbena.micrometer",
             "verbena.spark",
             "verbena.nic.management",
             "verbena.sim");

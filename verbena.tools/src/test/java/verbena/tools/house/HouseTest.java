@@ -69,6 +69,7 @@ class HouseTest {
             floors("verbena.nio", ""),
             floors("verbena.netty", ""),
             floors("verbena.junit", ""),
+            floors("verbena.micrometer", ""),
             floors("verbena.abi", "", "verbs", "cm", "rsocket", "entry"),
             floors("verbena.messages", "protocol", "rail", ""),
             floors("verbena.sim", "", "traffic", "ethernet", "scenario", "card"),

@@ -484,7 +484,12 @@ public final class Connection implements AutoCloseable {
     /// several threads that close it returns when it is closed.
     @Override
     public void close() {
-        ending.close();
+        if (ending.close()) {
+            ConnectionCounters.CLOSED.increment();
+            if (ending.isFailure()) {
+                ConnectionCounters.FAILED.increment();
+            }
+        }
         closing.lock();
         try {
             if (id.state() == ConnectionId.State.CONNECTED) {

@@ -202,6 +202,7 @@ public final class ConnectionListener implements AutoCloseable, Waitable {
             connection.abandon(); // closed at this moment, as the listener was
             throw new ConnectionException(Reason.CLOSED, "accept: the listener is closed", e);
         }
+        ConnectionCounters.ACCEPTED.increment();
         return connection;
     }
 

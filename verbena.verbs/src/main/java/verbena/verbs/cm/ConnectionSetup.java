@@ -53,9 +53,11 @@ final class ConnectionSetup {
             made.established(
                     expect(id, deadline, ConnectionEvent.Established.class).peer());
             done = true;
+            ConnectionCounters.CONNECTED.increment();
             return made;
         } finally {
             if (!done) {
+                ConnectionCounters.REFUSED.increment();
                 if (made == null) {
                     id.close();
                     channel.close();

@@ -1,5 +1,6 @@
 package verbena.verbs.cm;
 
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.ConnectionException;
@@ -20,7 +21,7 @@ final class Ending {
     /// The reason that the connection manager has, when this side has none; null before a thread has taken it.
     private volatile @Nullable Root event;
 
-    private volatile boolean closed;
+    private final AtomicBoolean closed = new AtomicBoolean();
 
     /// @param connection what it is called in messages
     /// @param disconnect tells the device
@@ -33,10 +34,17 @@ final class Ending {
         return connection;
     }
 
-    /// Ends the connection because the program closes it.
-    void close() {
+    /// Ends the connection because the program closes it. Returns whether it was open.
+    boolean close() {
         root.compareAndSet(null, new Root(Reason.CLOSED, "closed by " + Thread.currentThread()));
-        closed = true;
+        return closed.compareAndSet(false, true);
+    }
+
+    /// Returns whether a failure has ended the connection.
+    boolean isFailure() {
+        Root own = root.get();
+        Root told = event;
+        return (own != null && own.reason == Reason.FAILED) || (told != null && told.reason == Reason.FAILED);
     }
 
     /// Ends the connection from this side.
@@ -61,12 +69,12 @@ final class Ending {
 
     /// Returns whether no thread of this side has ended it.
     boolean isOpen() {
-        return !closed && root.get() == null;
+        return !closed.get() && root.get() == null;
     }
 
     /// Throws when it is closed.
     void checkOpen(String verb) {
-        if (closed) {
+        if (closed.get()) {
             throw exception(verb);
         }
     }

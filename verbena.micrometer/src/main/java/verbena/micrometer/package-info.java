@@ -1,0 +1,2 @@
+/// Meters of Micrometer for all that a process counts ([verbena.micrometer.VerbenaMetrics]).
+package verbena.micrometer;
