@@ -1,15 +1,17 @@
 package verbena.messages;
 
 import java.util.Map;
-import java.util.TreeMap;
+import java.util.SortedMap;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import verbena.verbs.counting.Counted;
-import verbena.verbs.counting.Tally;
+import verbena.verbs.counting.ProcessCounters;
 
 /// The counters of all workers of this process.
 final class MessageCounters {
-    /// The tally of the workers, and of what is counted for all of them here.
-    static final Tally TALLY = Tally.of("Messages");
+    /// The sums of the workers, and what is counted for all of them here.
+    static final ProcessCounters SUMS = ProcessCounters.of("Messages");
 
     static final LongAdder CALLS = new LongAdder();
     /// Calls of this process that got no answer, or a failure for one.
@@ -20,7 +22,7 @@ final class MessageCounters {
     static final LongAdder FAULTS = new LongAdder();
 
     static {
-        TALLY.add(() -> Map.of(
+        SUMS.add(() -> Map.of(
                 "calls", CALLS.sum(),
                 "calls.failed", FAILED_CALLS.sum(),
                 "calls.answered", ANSWERED_CALLS.sum(),
@@ -29,28 +31,28 @@ final class MessageCounters {
 
     private MessageCounters() {}
 
-    /// The counters of one worker, of [Worker#counters()], and its peers.
+    /// The counters of one worker, and the number of its peers.
     ///
-    /// @param traffic of the worker
-    record OfWorker(Worker worker, Traffic traffic) implements Counted {
+    /// @param all as [Worker#counters()] has them
+    record OfWorker(Supplier<SortedMap<String, Long>> all, LongSupplier peers) implements Counted {
         private static boolean isCounter(String name) {
             return name.equals("active.dropped") || name.equals("rails.lost") || name.equals("unexpected.dropped");
         }
 
         @Override
         public Map<String, Long> counters() {
-            Map<String, Long> all = worker.counters();
-            all.keySet().removeIf(name -> !isCounter(name));
-            return all;
+            Map<String, Long> found = all.get();
+            found.keySet().removeIf(name -> !isCounter(name));
+            return found;
         }
 
         @Override
         public Map<String, Long> gauges() {
-            var all = new TreeMap<>(worker.counters());
-            all.keySet().removeIf(OfWorker::isCounter);
-            all.put("workers", 1L);
-            all.put("peers", (long) traffic.remotes().size());
-            return all;
+            Map<String, Long> found = all.get();
+            found.keySet().removeIf(OfWorker::isCounter);
+            found.put("workers", 1L);
+            found.put("peers", peers.getAsLong());
+            return found;
         }
     }
 }

@@ -65,9 +65,10 @@ public final class Worker implements AutoCloseable {
         this.traffic = new Traffic(this.devices, options);
         this.handlers = new Handlers(traffic, options.maxCallBytes());
         this.peers = new Peers(traffic, handlers, options);
-        this.counted = new MessageCounters.OfWorker(this, traffic);
+        this.counted = new MessageCounters.OfWorker(
+                this::counters, () -> traffic.remotes().size());
         traffic.start(handlers::run);
-        MessageCounters.TALLY.add(counted);
+        MessageCounters.SUMS.add(counted);
     }
 
     /// Opens a worker with the default options.
@@ -359,7 +360,7 @@ public final class Worker implements AutoCloseable {
             }
             peers.timer.shutdownNow();
             shared.forEach(SharedMemory::close);
-            MessageCounters.TALLY.remove(counted);
+            MessageCounters.SUMS.remove(counted);
             traffic.close();
         } finally {
             closing.unlock();

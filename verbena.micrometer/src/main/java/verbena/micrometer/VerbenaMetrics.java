@@ -12,10 +12,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Preview;
-import verbena.verbs.counting.Tally;
+import verbena.verbs.counting.ProcessCounters;
 
-/// The counters of this process as meters of Micrometer: devices and their queue pairs, connections, workers, streams,
-/// the channels of `verbena.nio` and `verbena.netty`, and Spark's shuffle.
+/// The counters of this process as meters of Micrometer: devices and their queue pairs, connections, workers,
+/// streams, the channels of `verbena.nio` and `verbena.netty`, and Spark's shuffle.
 ///
 ///     new VerbenaMetrics().bindTo(registry);
 ///
@@ -49,7 +49,7 @@ public final class VerbenaMetrics implements MeterBinder, AutoCloseable {
     @Override
     public void bindTo(MeterRegistry registry) {
         Set<String> made = ConcurrentHashMap.newKeySet();
-        endings.add(Tally.listen(tally -> bind(tally, registry, made)));
+        endings.add(ProcessCounters.listen(sums -> bind(sums, registry, made)));
     }
 
     /// Ends the making of new meters. Those that are there stay.
@@ -61,29 +61,29 @@ public final class VerbenaMetrics implements MeterBinder, AutoCloseable {
 
     /// Makes the meters that are not there yet.
     ///
-    /// @param made those that are, by tally and name
-    private void bind(Tally tally, MeterRegistry registry, Set<String> made) {
-        String prefix = "verbena." + tally.kind().toLowerCase(Locale.ROOT) + ".";
-        Tags all = tally.name().isEmpty() ? tags : tags.and("device", tally.name());
-        String own = tally.kind() + " " + tally.name() + " ";
-        for (String label : tally.counters().keySet()) {
+    /// @param made those that are, by kind and name
+    private void bind(ProcessCounters sums, MeterRegistry registry, Set<String> made) {
+        String prefix = "verbena." + sums.kind().toLowerCase(Locale.ROOT) + ".";
+        Tags all = sums.name().isEmpty() ? tags : tags.and("device", sums.name());
+        String own = sums.kind() + " " + sums.name() + " ";
+        for (String label : sums.counters().keySet()) {
             if (!made.add(own + label)) {
                 continue;
             }
             boolean isDropped = label.startsWith(DROPPED); // one meter for each reason, so that they can be summed
             FunctionCounter.builder(
                             prefix + (isDropped ? "dropped.packets" : dotted(label)),
-                            tally,
+                            sums,
                             it -> it.counters().getOrDefault(label, 0L))
                     .tags(isDropped ? all.and("reason", label.substring(DROPPED.length())) : all)
                     .baseUnit(isDropped ? "packets" : unit(label))
                     .register(registry);
         }
-        for (String label : tally.gauges().keySet()) {
+        for (String label : sums.gauges().keySet()) {
             if (!made.add(own + label)) {
                 continue;
             }
-            Gauge.builder(prefix + dotted(label), tally, it -> it.gauges().getOrDefault(label, 0L))
+            Gauge.builder(prefix + dotted(label), sums, it -> it.gauges().getOrDefault(label, 0L))
                     .tags(all)
                     .baseUnit(unit(label))
                     .register(registry);

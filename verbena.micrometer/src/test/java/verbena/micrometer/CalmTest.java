@@ -38,8 +38,8 @@ import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
 import verbena.verbs.cm.ConnectionOptions;
 
-/// Nothing normal raises an alarm: peers that are closed, killed and started again leave all those counters alone that
-/// `docs/observe.md` wants an alarm for.
+/// Nothing normal raises an alarm: peers that are closed, killed and started again leave all those counters alone
+/// that `docs/observe.md` wants an alarm for.
 @Timeout(60)
 class CalmTest {
     private static final Duration LIMIT = Duration.ofSeconds(30);

@@ -2,7 +2,7 @@ package verbena.netty;
 
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
-import verbena.verbs.counting.Tally;
+import verbena.verbs.counting.ProcessCounters;
 
 /// Counters of the bytes that the channels of this process have carried, all by RDMA. They only grow. Any thread may
 /// read them at any time, and they live as long as the process.
@@ -15,7 +15,7 @@ public final class NettyCounters {
     static final LongAdder DIRECT = new LongAdder();
 
     static {
-        Tally.of("Netty").add(() -> {
+        ProcessCounters.of("Netty").add(() -> {
             Snapshot now = snapshot();
             return Map.of(
                     "connections", now.connections,

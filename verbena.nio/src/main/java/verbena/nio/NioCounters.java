@@ -2,7 +2,7 @@ package verbena.nio;
 
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
-import verbena.verbs.counting.Tally;
+import verbena.verbs.counting.ProcessCounters;
 
 /// Counters of the bytes and connections of this process's socket channels, by RDMA and by TCP. They only grow. Any
 /// thread may read them at any time, and they live as long as the process.
@@ -17,7 +17,7 @@ public final class NioCounters {
     static final LongAdder TCP_CONNECTIONS = new LongAdder();
 
     static {
-        Tally.of("Nio").add(() -> {
+        ProcessCounters.of("Nio").add(() -> {
             Snapshot now = snapshot();
             return Map.of(
                     "rdma.in.bytes", now.rdmaBytesIn,

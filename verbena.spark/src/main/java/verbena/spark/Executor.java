@@ -16,7 +16,7 @@ import verbena.spark.read.ReadingBlockClient;
 import verbena.spark.read.RemoteExecutor;
 import verbena.verbs.VerbsException;
 import verbena.verbs.cm.Secret;
-import verbena.verbs.counting.Tally;
+import verbena.verbs.counting.ProcessCounters;
 
 /// The objects of an executor for its shuffles: doors, map outputs, and a client that reads the outputs of others.
 /// Made when the first task needs it. Any thread may use it.
@@ -24,7 +24,7 @@ final class Executor implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Executor.class);
     private static final int SECRET_BYTES = 32;
 
-    private static final Tally TALLY = Tally.of("Spark");
+    private static final ProcessCounters SUMS = ProcessCounters.of("Spark");
 
     private final ReadCounters counters = new ReadCounters();
     private final List<Door> doors;
@@ -37,7 +37,7 @@ final class Executor implements AutoCloseable {
         this.outputs = outputs;
         this.client = new ReadingBlockClient(home, doors, counters);
         this.directory = directory.bytes();
-        TALLY.add(counters);
+        SUMS.add(counters);
     }
 
     /// Opens what this process has. Without a device it works too, and all blocks go Spark's way.
@@ -95,6 +95,6 @@ final class Executor implements AutoCloseable {
         client.close();
         outputs.close();
         doors.forEach(Door::close);
-        TALLY.remove(counters);
+        SUMS.remove(counters);
     }
 }

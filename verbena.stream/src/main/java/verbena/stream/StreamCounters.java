@@ -3,7 +3,7 @@ package verbena.stream;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import verbena.verbs.counting.Counted;
-import verbena.verbs.counting.Tally;
+import verbena.verbs.counting.ProcessCounters;
 
 /// The counters of the streams of this process, those of `verbena.nio` and `verbena.netty` included.
 final class StreamCounters implements Counted {
@@ -16,7 +16,7 @@ final class StreamCounters implements Counted {
     static final LongAdder OUT = new LongAdder();
 
     static {
-        Tally.of("Streams").add(new StreamCounters());
+        ProcessCounters.of("Streams").add(new StreamCounters());
     }
 
     private StreamCounters() {}

@@ -28,6 +28,7 @@ class VerbsDocTest {
     private static final List<String> PACKAGES = List.of(
             "verbena.verbs",
             "verbena.verbs.cm",
+            "verbena.verbs.counting",
             "verbena.verbs.spi",
             "verbena.verbs.waiting",
             "verbena.foreign",

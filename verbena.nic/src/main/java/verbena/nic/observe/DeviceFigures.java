@@ -6,7 +6,7 @@ import java.util.TreeMap;
 import verbena.verbs.QpState;
 import verbena.verbs.counting.Counted;
 
-/// The counters of a device, and the sums of its queue pairs, for the [verbena.verbs.counting.Tally] of its name.
+/// The counters of a device, and the sums of its queue pairs.
 final class DeviceFigures implements Counted {
     private final ObservedDevice device;
 

@@ -17,14 +17,15 @@ import verbena.nic.management.PeerStatus;
 import verbena.nic.management.QueuePairStatus;
 import verbena.transport.Counter;
 import verbena.verbs.counting.LateBeans;
-import verbena.verbs.counting.Tally;
+import verbena.verbs.counting.ProcessCounters;
 
-/// The MXBeans of the devices that this process has open, and their parts of the process's counters ([Tally]).
+/// The MXBeans of the devices that this process has open, and their parts of the process's counters
+/// ([ProcessCounters]).
 public final class Management {
     private static final Map<ObservedDevice, Shown> OPEN = new ConcurrentHashMap<>();
     private static final AtomicInteger LAST_ID = new AtomicInteger();
 
-    private record Shown(String bean, Tally tally, DeviceFigures figures) {}
+    private record Shown(String bean, ProcessCounters sums, DeviceFigures figures) {}
 
     private Management() {}
 
@@ -33,10 +34,10 @@ public final class Management {
         String name = context.device().name();
         String bean = DeviceMXBean.DOMAIN + ":type=Device,name=" + quoted(name) + ",id=" + LAST_ID.incrementAndGet();
         long millis = System.currentTimeMillis();
-        var shown = new Shown(bean, Tally.of("Device", name.split(",", 2)[0]), new DeviceFigures(context));
+        var shown = new Shown(bean, ProcessCounters.of("Device", name.split(",", 2)[0]), new DeviceFigures(context));
         OPEN.put(context, shown);
         LateBeans.show(bean, () -> new StandardMBean(new Bean(context, millis), DeviceMXBean.class, true));
-        shown.tally.add(shown.figures);
+        shown.sums.add(shown.figures);
         LateBeans.beginSoon();
     }
 
@@ -44,7 +45,7 @@ public final class Management {
     public static void closed(ObservedDevice context) {
         Shown shown = OPEN.remove(context);
         if (shown != null) {
-            shown.tally.remove(shown.figures);
+            shown.sums.remove(shown.figures);
             LateBeans.hide(shown.bean);
         }
     }

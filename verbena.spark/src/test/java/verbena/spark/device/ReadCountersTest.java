@@ -13,13 +13,13 @@ import javax.management.MBeanAttributeInfo;
 import javax.management.ObjectName;
 import org.junit.jupiter.api.Test;
 import verbena.verbs.counting.LateBeans;
-import verbena.verbs.counting.Tally;
+import verbena.verbs.counting.ProcessCounters;
 
 class ReadCountersTest {
     @Test
     void jmxHasTheCountersThatTheRulesOfOpenTelemetryName() throws Exception {
         var counters = new ReadCounters();
-        Tally.of("Spark").add(counters);
+        ProcessCounters.of("Spark").add(counters);
         counters.blocksByRead.add(3);
         LateBeans.begin();
         var server = ManagementFactory.getPlatformMBeanServer();
@@ -36,7 +36,7 @@ class ReadCountersTest {
                 .collect(Collectors.toCollection(TreeSet::new));
         assertThat(named).isEqualTo(there);
         assertThat(server.getAttribute(bean, "BlocksRead")).isEqualTo(3L);
-        Tally.of("Spark").remove(counters);
+        ProcessCounters.of("Spark").remove(counters);
         assertThat(server.getAttribute(bean, "BlocksRead")).as("kept").isEqualTo(3L);
     }
 }

@@ -3,7 +3,7 @@ package verbena.verbs.cm;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import verbena.verbs.counting.Counted;
-import verbena.verbs.counting.Tally;
+import verbena.verbs.counting.ProcessCounters;
 
 /// The counters of the connections of this process ([Connection]).
 final class ConnectionCounters implements Counted {
@@ -17,7 +17,7 @@ final class ConnectionCounters implements Counted {
     static final LongAdder FAILED = new LongAdder();
 
     static {
-        Tally.of("Connections").add(new ConnectionCounters());
+        ProcessCounters.of("Connections").add(new ConnectionCounters());
     }
 
     private ConnectionCounters() {}

@@ -2,7 +2,8 @@ package verbena.verbs.counting;
 
 import java.util.Map;
 
-/// Something that counts, from its opening to its close. Any thread may ask it at any time, also just after its close.
+/// Something that counts, from its opening to its close. Any thread may ask it at any time, also just after its
+/// close.
 public interface Counted {
     /// Returns the counters, by name. They only grow.
     Map<String, Long> counters();

@@ -4,6 +4,9 @@ import java.util.Arrays;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import javax.management.Attribute;
 import javax.management.AttributeList;
 import javax.management.AttributeNotFoundException;
@@ -14,18 +17,29 @@ import javax.management.MBeanInfo;
 import javax.management.ReflectionException;
 import org.jspecify.annotations.Nullable;
 
-/// A tally as JMX has it: an attribute for each counter and gauge, whose descriptor says which it is.
-final class TallyBean implements DynamicMBean {
-    private final Tally tally;
+/// The counters of a kind as JMX has them: an attribute for each counter and gauge, whose descriptor says which it is.
+final class CountersBean implements DynamicMBean {
+    private final String kind;
+    private final Supplier<SortedMap<String, Long>> counters;
+    private final Supplier<SortedMap<String, Long>> gauges;
 
-    TallyBean(Tally tally) {
-        this.tally = tally;
+    CountersBean(String kind, Supplier<SortedMap<String, Long>> counters, Supplier<SortedMap<String, Long>> gauges) {
+        this.kind = kind;
+        this.counters = counters;
+        this.gauges = gauges;
+    }
+
+    /// Returns the name that JMX has for a counter or gauge: `SentPackets` for `sent.packets`.
+    private static String attribute(String label) {
+        return Stream.of(label.split("[._-]"))
+                .map(word -> Character.toUpperCase(word.charAt(0)) + word.substring(1))
+                .collect(Collectors.joining());
     }
 
     private SortedMap<String, Long> values() {
         var all = new TreeMap<String, Long>();
-        tally.counters().forEach((label, value) -> all.put(Tally.attribute(label), value));
-        tally.gauges().forEach((label, value) -> all.put(Tally.attribute(label), value));
+        counters.get().forEach((label, value) -> all.put(attribute(label), value));
+        gauges.get().forEach((label, value) -> all.put(attribute(label), value));
         return all;
     }
 
@@ -33,7 +47,7 @@ final class TallyBean implements DynamicMBean {
     public Object getAttribute(String attribute) throws AttributeNotFoundException {
         Long value = values().get(attribute);
         if (value == null) {
-            throw new AttributeNotFoundException(tally.kind() + " has no " + attribute);
+            throw new AttributeNotFoundException(kind + " has no " + attribute);
         }
         return value;
     }
@@ -66,11 +80,11 @@ final class TallyBean implements DynamicMBean {
     @Override
     public MBeanInfo getMBeanInfo() {
         var attributes = new TreeMap<String, MBeanAttributeInfo>();
-        tally.counters().keySet().forEach(label -> add(attributes, label, "counter"));
-        tally.gauges().keySet().forEach(label -> add(attributes, label, "gauge"));
+        counters.get().keySet().forEach(label -> add(attributes, label, "counter"));
+        gauges.get().keySet().forEach(label -> add(attributes, label, "gauge"));
         return new MBeanInfo(
-                TallyBean.class.getName(),
-                "The counters of " + tally.kind(),
+                CountersBean.class.getName(),
+                "The counters of " + kind,
                 attributes.values().toArray(MBeanAttributeInfo[]::new),
                 null,
                 null,
@@ -78,7 +92,7 @@ final class TallyBean implements DynamicMBean {
     }
 
     private static void add(Map<String, MBeanAttributeInfo> attributes, String label, String metricType) {
-        String name = Tally.attribute(label);
+        String name = attribute(label);
         var descriptor = new ImmutableDescriptor("metricType=" + metricType);
         attributes.put(name, new MBeanAttributeInfo(name, "long", label, true, false, false, descriptor));
     }

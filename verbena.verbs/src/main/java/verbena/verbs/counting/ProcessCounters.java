@@ -8,17 +8,15 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /// The sums of all things of one kind and name in this process, as JMX and registries of metrics show them. Counters
 /// include those of things that are closed, so they only grow, and there are no more names than a program chooses.
 /// Safe for use by any thread.
-public final class Tally {
-    /// Every tally, by the name of its bean. Guarded by itself.
-    private static final Map<String, Tally> ALL = new LinkedHashMap<>();
+public final class ProcessCounters {
+    /// All of them, by the names of their beans. Guarded by itself.
+    private static final Map<String, ProcessCounters> ALL = new LinkedHashMap<>();
 
-    private static final List<Consumer<Tally>> LISTENERS = new CopyOnWriteArrayList<>();
+    private static final List<Consumer<ProcessCounters>> LISTENERS = new CopyOnWriteArrayList<>();
 
     private final String kind;
     private final String name;
@@ -29,28 +27,28 @@ public final class Tally {
     /// Zero for each gauge of a thing that is closed.
     private final SortedMap<String, Long> zeros = new TreeMap<>();
 
-    private Tally(String kind, String name) {
+    private ProcessCounters(String kind, String name) {
         this.kind = kind;
         this.name = name;
     }
 
-    /// Returns the tally of a kind of which there is one in a process, or whose members have no names.
-    public static Tally of(String kind) {
+    /// Returns the counters of a kind of which there is one in a process, or whose members have no names.
+    public static ProcessCounters of(String kind) {
         return of(kind, "");
     }
 
-    /// Returns the tally of the things of a kind that have one name.
+    /// Returns the counters of the things of a kind that have one name.
     ///
     /// @param kind as `Device`
     /// @param name empty when the kind has no names
-    public static Tally of(String kind, String name) {
+    public static ProcessCounters of(String kind, String name) {
         String bean = "verbena:type=Counters,of=" + kind + (name.isEmpty() ? "" : ",name=" + quoted(name));
         synchronized (ALL) {
-            Tally known = ALL.get(bean);
+            ProcessCounters known = ALL.get(bean);
             if (known == null) {
-                Tally made = new Tally(kind, name);
+                ProcessCounters made = new ProcessCounters(kind, name);
                 ALL.put(bean, made);
-                LateBeans.show(bean, () -> new TallyBean(made));
+                LateBeans.show(bean, () -> new CountersBean(kind, made::counters, made::gauges));
                 known = made;
             }
             return known;
@@ -61,12 +59,12 @@ public final class Tally {
         return name.matches("[\\w.@%-]+") ? name : '"' + name.replaceAll("[\\\\*?\"]", "\\\\$0") + '"';
     }
 
-    /// Calls a listener for each tally that has anything, and again whenever one gets something new.
+    /// Calls a listener for each kind and name that has anything, and again whenever one gets something new.
     ///
     /// @return ends it
-    public static Runnable listen(Consumer<Tally> listener) {
+    public static Runnable listen(Consumer<ProcessCounters> listener) {
         LISTENERS.add(listener);
-        List<Tally> known;
+        List<ProcessCounters> known;
         synchronized (ALL) {
             known = List.copyOf(ALL.values());
         }
@@ -82,8 +80,8 @@ public final class Tally {
         LISTENERS.forEach(each -> each.accept(this));
     }
 
-    /// Removes a thing that closes, and keeps its counters. The caller holds no lock that reading the counters takes.
-    /// Does nothing when the thing is not there.
+    /// Removes a thing that closes, and keeps its counters. The caller holds no lock that reading the counters
+    /// takes. Does nothing when the thing is not there.
     public void remove(Counted closing) {
         synchronized (open) {
             if (open.remove(closing)) {
@@ -118,12 +116,5 @@ public final class Tally {
             open.forEach(each -> each.gauges().forEach((gauge, value) -> all.merge(gauge, value, Long::sum)));
             return all;
         }
-    }
-
-    /// Returns the name that JMX has for a counter or gauge: `SentPackets` for `sent.packets`.
-    static String attribute(String label) {
-        return Stream.of(label.split("[._-]"))
-                .map(word -> Character.toUpperCase(word.charAt(0)) + word.substring(1))
-                .collect(Collectors.joining());
     }
 }
