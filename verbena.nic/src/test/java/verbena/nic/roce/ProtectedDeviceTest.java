@@ -30,7 +30,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 import verbena.nic.link.Namespace;
 import verbena.nic.management.DeviceMXBean;
 import verbena.nic.management.PeerStatus;
-import verbena.nic.observe.Management;
 import verbena.verbs.Access;
 import verbena.verbs.AddressVector;
 import verbena.verbs.Capability;
@@ -47,6 +46,7 @@ import verbena.verbs.WorkCompletion;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
 import verbena.verbs.cm.ConnectionOptions;
+import verbena.verbs.counting.LateBeans;
 
 /// Devices with `psp=on` over sockets.
 @Timeout(60)
@@ -222,7 +222,7 @@ class ProtectedDeviceTest {
                     Context plain = Device.named("rocev2,psp=off").open()) {
                 exchange(server, client);
                 move(plain, client);
-                Management.begin();
+                LateBeans.begin();
                 var beans = ManagementFactory.getPlatformMBeanServer();
                 var name = beans.queryNames(new ObjectName(DeviceMXBean.DOMAIN + ":type=Device,*"), null).stream()
                         .filter(one -> one.getKeyProperty("name").contains("psp=offered"))
