@@ -92,7 +92,10 @@ public final class XdpSocket {
             INT.setRelease(memory, indexAt, own);
         }
 
+        /// Returns whether the kernel has to be called for what was published. The kernel says so and then looks at
+        /// the ring, and this thread does both the other way round.
         boolean needsWakeup() {
+            VarHandle.fullFence();
             return ((int) INT.getOpaque(memory, flagsAt) & LinuxAbi.XDP_RING_NEED_WAKEUP) != 0;
         }
     }

@@ -59,7 +59,9 @@ public final class EthernetLink extends PolledLink implements Claimable, OwnSeal
     public record Station(List<GidEntry> gids, long mac, int mtu, int vlan, boolean isWrapped) {
         public Station {
             if (gids.isEmpty()) {
-                throw new IllegalArgumentException("gids: at least one");
+                throw new LinkException(
+                        LinkException.Kind.UNSUPPORTED,
+                        "raw Ethernet: needs an interface with an address: name it, as in rocev2_eth0,link=raw");
             }
             gids = List.copyOf(gids);
         }
