@@ -39,7 +39,7 @@ public final class CheckProvider implements Provider, DeviceLayer {
                 return 0;
             }
             CHECKER.hear(watcher -> watcher.onExit(CHECKER.devices()));
-            return OPTIONS.report(CHECKER.findings(), new PrintWriter(System.err));
+            return OPTIONS.report(CHECKER.findings(), new PrintWriter(System.err, false, System.err.charset()));
         }
 
         private static void halt() {

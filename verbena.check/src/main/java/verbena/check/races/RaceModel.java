@@ -168,7 +168,7 @@ public final class RaceModel {
         Access read = remote(step, Kind.READ);
         RaceStep last = chain.lastRead;
         boolean isVersion = read != null && read.isWord();
-        if (isVersion && last != null && isSameMemory(last, read)) {
+        if (read != null && read.isWord() && last != null && isSameMemory(last, read)) {
             last.isVersioned = true;
             chain.unproven.forEach(listener::retracted);
         }
@@ -201,7 +201,7 @@ public final class RaceModel {
             }
         });
         for (Access other : unordered) {
-            boolean isOrdered = other.step().queue >= 0 && other.step().queue == access.step().queue
+            boolean isOrdered = (other.step().queue >= 0 && other.step().queue == access.step().queue)
                     ? isOrderedByQueue(other, access)
                     : knows(access.step().actor, other);
             if (!isOrdered) {

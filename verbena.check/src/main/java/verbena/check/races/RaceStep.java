@@ -57,12 +57,12 @@ public final class RaceStep {
 
         /// Returns whether it is within one aligned word, which cards do not tear.
         boolean isWord() {
-            return from >>> 3 == to() - 1 >>> 3;
+            return (from >>> 3) == ((to() - 1) >>> 3);
         }
 
         /// Returns whether the bytes that both have are within one aligned word.
         boolean sharesWord(Access other) {
-            return Math.max(from, other.from) >>> 3 == Math.min(to(), other.to()) - 1 >>> 3;
+            return (Math.max(from, other.from) >>> 3) == ((Math.min(to(), other.to()) - 1) >>> 3);
         }
     }
 

@@ -40,12 +40,15 @@ final class Races extends Watcher {
     private final RaceModel model;
     private final @Nullable Actor process;
     private final Map<Thread, Actor> threads = new WeakHashMap<>();
+
+    @SuppressWarnings("ThreadLocalUsage") // each checker has actors of its own
     private final ThreadLocal<Actor> own = new InheritableThreadLocal<>() {
         @Override
         protected Actor childValue(Actor parent) {
             return born(parent);
         }
     };
+
     private final Map<TrackedPair, Chain> chains = new HashMap<>();
     private final Map<TrackedQueue, Actor> pollers = new WeakHashMap<>();
     private final Map<Key, Target> targets = new ConcurrentHashMap<>();
