@@ -26,6 +26,8 @@ import verbena.verbs.spi.Providers;
 /// | `quiet` | no text when there are no findings |
 /// | `log=FILE` | a log of requests, for races with other processes; `%p` is the number of this process |
 /// | `threads` | threads are ordered only by what can be seen |
+/// | `record=FOLDER` | what the program posts is written to a file in this folder; rules are off unless `only` names
+/// some |
 public final class CheckOptions {
     private final Map<String, String> values = new TreeMap<>();
     private final Suppressions suppressions;
@@ -36,7 +38,7 @@ public final class CheckOptions {
             switch (part[0]) {
                 case "", "on" -> {}
                 case "fail", "quiet", "threads" -> values.put(part[0], "");
-                case "without", "only", "json", "sarif", "html", "suppress", "log" -> {
+                case "without", "only", "json", "sarif", "html", "suppress", "log", "record" -> {
                     if (part.length == 1 || part[1].isEmpty()) {
                         throw new IllegalArgumentException(Providers.LAYER + ": " + part[0] + " needs a value");
                     }
@@ -73,6 +75,9 @@ public final class CheckOptions {
 
     /// Returns the rules that are on.
     public Set<Rule> rules() {
+        if (recording().isPresent() && !values.containsKey("only")) {
+            return EnumSet.noneOf(Rule.class);
+        }
         Set<Rule> on = values.containsKey("only") ? named("only") : EnumSet.allOf(Rule.class);
         if (values.containsKey("without")) {
             on.removeAll(named("without"));
@@ -107,7 +112,7 @@ public final class CheckOptions {
         List<Finding> found = findings.all().stream()
                 .filter(finding -> !suppressions.covers(finding))
                 .toList();
-        if (!found.isEmpty() || !values.containsKey("quiet")) {
+        if (!found.isEmpty() || !(values.containsKey("quiet") || rules().isEmpty())) {
             out.print(Reports.text(found, findings.beyond()));
             out.flush();
         }
@@ -115,6 +120,11 @@ public final class CheckOptions {
         file("sarif").ifPresent(file -> write(file, Reports.sarif(found)));
         file("html").ifPresent(file -> write(file, Reports.html(found)));
         return values.containsKey("fail") ? status(found) : 0;
+    }
+
+    /// Returns the folder for a recording of what the program posts; empty for none.
+    public Optional<Path> recording() {
+        return file("record");
     }
 
     private Optional<Path> file(String option) {

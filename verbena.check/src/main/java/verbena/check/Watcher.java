@@ -11,6 +11,9 @@ public abstract class Watcher {
     /// Hears of all send requests of one call.
     public void onSubmit(TrackedPair pair, List<TrackedRequest> requests) {}
 
+    /// Hears that the device has taken the send requests of one call.
+    public void onSubmitted(TrackedPair pair) {}
+
     /// Hears that the send queue had no room for a request.
     ///
     /// @param pending those of the same batch

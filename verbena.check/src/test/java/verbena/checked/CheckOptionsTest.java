@@ -108,4 +108,13 @@ class CheckOptionsTest {
                     .isEqualTo(text.chars().filter(c -> c == '}').count());
         }
     }
+
+    @Test
+    void aRecordingHasNoRulesUnlessSomeAreNamed() {
+        assertThat(CheckOptions.of("record=folder").rules()).isEmpty();
+        assertThat(CheckOptions.of("record=folder").recording()).contains(Path.of("folder"));
+        assertThat(CheckOptions.of("record=folder,only=V-LEAK").rules()).containsExactly(Rule.LEAK);
+        assertThat(CheckOptions.of("on").recording()).isEmpty();
+        assertThatThrownBy(() -> CheckOptions.of("record")).hasMessageContaining("record needs a value");
+    }
 }

@@ -52,6 +52,7 @@ class CommandLineTest {
                 "card list",
                 "card run",
                 "card try",
+                "card predict",
                 "conform"
             })
     void everyCommandHasHelp(String command) {
@@ -103,6 +104,7 @@ class CommandLineTest {
                 "card list",
                 "card run",
                 "card try",
+                "card predict",
                 "conform"
             })
     void everyCommandTellsTheVersion(String command) {

@@ -3,9 +3,13 @@ package verbena.check.device;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import verbena.check.CheckOptions;
 import verbena.check.Checker;
+import verbena.check.Recorder;
+import verbena.check.Rule;
+import verbena.check.Watcher;
 import verbena.check.rules.Watchers;
 import verbena.verbs.Device;
 import verbena.verbs.spi.DeviceLayer;
@@ -25,10 +29,15 @@ public final class CheckProvider implements Provider, DeviceLayer {
         static final Checker CHECKER = begin();
 
         private static Checker begin() {
-            CheckOptions options = OPTIONS;
-            var checker = new Checker(options.rules(), (on, its) -> Watchers.of(on, its, options));
+            var checker = new Checker(OPTIONS.rules(), OfProcess::watchers);
             Runtime.getRuntime().addShutdownHook(new Thread(OfProcess::halt, "verbena-check"));
             return checker;
+        }
+
+        private static List<Watcher> watchers(Set<Rule> on, Checker checker) {
+            List<Watcher> all = Watchers.of(on, checker, OPTIONS);
+            OPTIONS.recording().ifPresent(folder -> all.add(new Recorder(folder)));
+            return all;
         }
 
         /// Reports once.

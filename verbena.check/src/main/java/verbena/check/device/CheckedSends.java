@@ -194,7 +194,9 @@ class CheckedSends implements SendBatch {
 
     private int submit(List<TrackedRequest> posted) {
         layer.checker().hear(watcher -> watcher.onSubmit(pair, posted));
-        return inner.submit();
+        int handed = inner.submit();
+        layer.checker().hear(watcher -> watcher.onSubmitted(pair));
+        return handed;
     }
 
     @Override

@@ -9,14 +9,14 @@ import java.util.Map;
 /// (`SEND`), and then it is at the peer's card (`ARRIVE`). The peer's answer is ready (`ANSWER`) and comes back
 /// (`FINISH`). The host sees its completion (`SEEN`).
 public final class CardRun {
-    private static final int THREAD = 0;
+    static final int THREAD = 0;
     private static final int DOORBELL = 1;
     private static final int BEGIN = 2;
     private static final int SEND = 3;
     private static final int ARRIVE = 4;
     private static final int ANSWER = 5;
     private static final int FINISH = 6;
-    private static final int SEEN = 7;
+    static final int SEEN = 7;
 
     private static final int STAGE_BITS = 3;
     /// A request in the wire's headers besides those of each packet: RETH or AtomicETH.
@@ -39,7 +39,7 @@ public final class CardRun {
     private long all;
     private final Account account;
 
-    private CardRun(Card card, CardProgram program, int machines, int measured) {
+    CardRun(Card card, CardProgram program, int machines, int measured) {
         this.program = program;
         this.measured = measured;
         times = CardTimes.of(card);
@@ -79,7 +79,7 @@ public final class CardRun {
         }
     }
 
-    private void start() {
+    void start() {
         for (int i = 0; i < threads.count(); i++) {
             at(0, THREAD, i);
         }
@@ -90,19 +90,37 @@ public final class CardRun {
             start();
         }
         while (done < count && !agenda.isEmpty()) {
-            long code = agenda.next();
-            int index = (int) (code >>> STAGE_BITS);
-            switch ((int) code & (1 << STAGE_BITS) - 1) {
-                case THREAD -> thread(index);
-                case DOORBELL -> doorbell(index);
-                case BEGIN -> begin(index);
-                case SEND -> send(index);
-                case ARRIVE -> arrive(index);
-                case ANSWER -> answer(index);
-                case FINISH -> finish(index);
-                default -> seen(index);
-            }
+            step();
         }
+    }
+
+    /// Lets the next event happen.
+    ///
+    /// @return its stage
+    int step() {
+        long code = agenda.next();
+        int index = (int) (code >>> STAGE_BITS);
+        int stage = (int) code & (1 << STAGE_BITS) - 1;
+        switch (stage) {
+            case THREAD -> thread(index);
+            case DOORBELL -> doorbell(index);
+            case BEGIN -> begin(index);
+            case SEND -> send(index);
+            case ARRIVE -> arrive(index);
+            case ANSWER -> answer(index);
+            case FINISH -> finish(index);
+            default -> seen(index);
+        }
+        return stage;
+    }
+
+    /// Returns the time of the last event, in picoseconds.
+    long now() {
+        return agenda.now();
+    }
+
+    CardHost host(int index) {
+        return machines[index];
     }
 
     /// @param senders how many machines had a part in the requests that were counted, and are told of as one

@@ -171,7 +171,7 @@ public enum Quantity {
             case NANOS ->
                 value >= 1e6
                         ? String.format(Locale.ROOT, "%.3gms", value / 1e6)
-                        : String.format(Locale.ROOT, "%.4gns", value);
+                        : String.format(Locale.ROOT, value == Math.rint(value) ? "%.0fns" : "%.1fns", value);
             case BYTES ->
                 value >= 1 << 20 && value % (1 << 20) == 0
                         ? String.format(Locale.ROOT, "%.0fM", value / (1 << 20))

@@ -10,7 +10,7 @@ import picocli.CommandLine.Spec;
         name = "card",
         header = "Look into a card: a model of host, PCIe, card and port in virtual time.",
         synopsisSubcommandLabel = "COMMAND",
-        subcommands = {CardListCommand.class, CardRunCommand.class, CardTryCommand.class})
+        subcommands = {CardListCommand.class, CardRunCommand.class, CardTryCommand.class, CardPredictCommand.class})
 public final class CardCommand implements Runnable {
     @Spec
     private CommandSpec spec;

@@ -9,6 +9,10 @@ enum Cast {
     /// A subnet of InfiniBand: the manager beside its adapter, and the switch on the way to the other adapter.
     SUBNET(true, new String[] {"subnet manager", "adapter a", "switch s", "adapter b"}, new String[] {
         "SM", "adapter a", "switch s", "adapter b"
+    }),
+    /// Two hosts, each with its card; a transaction on PCIe goes between a host and its card.
+    CARD(false, new String[] {"core and memory A", "card A", "card B", "memory B"}, new String[] {
+        "host A", "card A", "card B", "host B"
     });
 
     private final boolean isRow;

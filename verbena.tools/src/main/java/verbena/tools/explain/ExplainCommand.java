@@ -13,6 +13,8 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import verbena.sim.card.Card;
+import verbena.sim.card.Cards;
 import verbena.tools.kit.CommandFailed;
 import verbena.tools.kit.Size;
 import verbena.tools.kit.ToolCommand;
@@ -45,7 +47,7 @@ public final class ExplainCommand extends ToolCommand {
             arity = "0..1",
             paramLabel = "SCENARIO",
             completionCandidates = Names.class,
-            description = "What to explain: write, read, lost-packet, subnet, ...; without it, all are listed.")
+            description = "What to explain: write, read, lost-packet, subnet, card, ...; without it, all are listed.")
     private @Nullable String name;
 
     @Option(
@@ -59,6 +61,13 @@ public final class ExplainCommand extends ToolCommand {
 
     @Option(names = "--peer-device", paramLabel = "DEVICE", description = "B's device, when it is another.")
     private @Nullable String peerDevice;
+
+    @Option(
+            names = "--as",
+            paramLabel = "CARD",
+            defaultValue = "cx5",
+            description = "For 'card': a card of 'verbena card list', or one in a line (default ${DEFAULT-VALUE}).")
+    private String card;
 
     @Option(
             names = {"-s", "--size"},
@@ -138,6 +147,9 @@ public final class ExplainCommand extends ToolCommand {
     }
 
     private Recording record(Scenario scenario) throws InterruptedException {
+        if (scenario == Scenario.CARD) {
+            return CardRecording.of(card(), size == null ? scenario.size() : size);
+        }
         if (scenario != Scenario.SUBNET) {
             return new ScenarioRunner(
                             scenario, device, peerDevice == null ? device : peerDevice, size == null ? 0 : size)
@@ -147,6 +159,14 @@ public final class ExplainCommand extends ToolCommand {
             throw wrong("--device: '" + scenario.title() + "' has a fabric of its own");
         }
         return SubnetStory.record(seconds);
+    }
+
+    private Card card() {
+        try {
+            return Cards.of(card);
+        } catch (IllegalArgumentException e) {
+            throw wrong("--as: " + e.getMessage());
+        }
     }
 
     private static void list(PrintWriter out) {

@@ -52,7 +52,9 @@ enum Scenario {
     TOO_LONG("a message that is longer than its receive", 100, Troubles::tooLong),
     BAD_LKEY("a request that names memory that A does not have", 64, Troubles::badLocalKey),
     /// A scenario without ends: [SubnetStory] runs it.
-    SUBNET("how a subnet of InfiniBand comes up, and what its manager does when a cable is pulled", 0, _ -> {});
+    SUBNET("how a subnet of InfiniBand comes up, and what its manager does when a cable is pulled", 0, _ -> {}),
+    /// A scenario without ends: [CardRecording] tells of the model of a card.
+    CARD("a WRITE within a card: doorbell, PCIe, tables, packets; and by the kernel", 64, _ -> {});
 
     /// The steps of a scenario.
     @FunctionalInterface

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import verbena.tools.Cli;
@@ -72,6 +74,66 @@ class CardCommandTest {
         assertThat(Cli.run("card", "try", file.toString(), "-n", "1000").status())
                 .isZero();
         assertThat(Cli.run("card", "list", file.toString()).out()).contains("mine: A card of my own");
+    }
+
+    private static Cli predict(String program) {
+        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+        return Cli.run(
+                "card",
+                "predict",
+                "--as",
+                "cx5",
+                "--",
+                "sh",
+                "-c",
+                "exec \"$0\" --enable-native-access=ALL-UNNAMED -cp \"$1\" verbena.tools.Verbena " + program
+                        + " > /dev/null 2>&1",
+                java,
+                System.getProperty("java.class.path"));
+    }
+
+    @Test
+    void aProgramIsRecordedAndTheImprovedOneIsAsFastAsPredicted() {
+        Cli before = predict("perf write-bw --loopback -d shm --warm-up 0 -s 64 -n 1600");
+        assertThat(before.status()).as(before.err()).isZero();
+        assertThat(before.out())
+                .contains("As cx5, ConnectX-5 class", "1,600 requests", "1. post up to 16 requests with one doorbell")
+                .contains("not a promise:", "- losses, congestion");
+
+        Cli after = predict("perf write-bw --loopback -d shm --warm-up 0 -s 64 -n 1600 -l 16");
+        assertThat(after.status()).as(after.err()).isZero();
+        assertThat(after.out()).doesNotContain("post up to 16");
+        double promised = number(before.out(), "one doorbell +[\\d.]+ times: ([\\d.]+) M/s");
+        double reached = number(after.out(), "rate +[\\d.]+ to ([\\d.]+) M/s") / 1.2;
+        assertThat(promised / reached).isBetween(0.8, 1.2);
+    }
+
+    private static double number(String text, String pattern) {
+        Matcher found = Pattern.compile(pattern).matcher(text);
+        assertThat(found.find()).as(text).isTrue();
+        return Double.parseDouble(found.group(1));
+    }
+
+    @Test
+    void aRecordingIsAFileToo() throws Exception {
+        Path file = folder.resolve("1.recording");
+        Files.writeString(file, """
+                recording 1
+                region 4096
+                post 0 100 0 1
+                request read 8 false true 5 6 4096
+                sleeps 0
+                left-out 3
+                """);
+        Cli cli = Cli.run("card", "predict", "--from", file.toString());
+        assertThat(cli.status()).isZero();
+        assertThat(cli.out()).contains("1 requests by 1 threads", "none of the changes", "- 3 later requests are not");
+
+        Files.writeString(file, "recording 1\npost 0 100\n");
+        assertThat(Cli.run("card", "predict", "--from", file.toString()).error())
+                .contains("line 2: 'post 0 100'");
+        assertThat(Cli.run("card", "predict").error()).contains("either a program behind --, or --from FILE");
+        assertThat(Cli.run("card", "predict", "--", "true").error()).contains("nothing was recorded");
     }
 
     @Test

@@ -36,6 +36,20 @@ class ExplainCommandTest {
     }
 
     @Test
+    void aCardIsExplainedTheSameWayEachTime(@TempDir Path folder) throws Exception {
+        Cli cli = Cli.run("explain", "card", "--ascii");
+        assertThat(cli.status()).as(cli.err()).isZero();
+        assertThat(cli.out()).isEqualTo(Files.readString(Cli.golden("card/explain.txt")));
+
+        Path html = folder.resolve("card.html");
+        assertThat(Cli.run("explain", "card", "--as", "cx3", "--size", "4096", "--html", html.toString())
+                        .status())
+                .isZero();
+        assertThat(Files.readString(html)).startsWith("<!doctype html>").contains("CplD", "sendfile", "card cx3");
+        assertThat(Cli.run("explain", "card", "--as", "cx9").error()).contains("--as: there is no card 'cx9'");
+    }
+
+    @Test
     void filesAreWrittenInAnyFormat(@TempDir Path folder) throws Exception {
         Path html = folder.resolve("recording.html");
         Path uml = folder.resolve("recording.puml");

@@ -9,15 +9,18 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import verbena.sim.card.Cards;
 import verbena.tools.explain.Event.Kind;
 
 /// Each scenario, run for real between two devices on loopback.
 @Timeout(60)
 class ScenarioTest {
     private static Recording run(Scenario scenario, String device) throws InterruptedException {
-        return scenario == Scenario.SUBNET
-                ? SubnetStory.record(0)
-                : new ScenarioRunner(scenario, device, device, 0).run(0);
+        return switch (scenario) {
+            case SUBNET -> SubnetStory.record(0);
+            case CARD -> CardRecording.of(Cards.of("cx5"), scenario.size());
+            default -> new ScenarioRunner(scenario, device, device, 0).run(0);
+        };
     }
 
     private static Recording run(Scenario scenario) throws InterruptedException {
@@ -440,5 +443,40 @@ class ScenarioTest {
         assertThat(count(recording, event -> event.label().startsWith("CM REQ")))
                 .isEqualTo(1);
         assertThat(recording.setting()).anyMatch(line -> line.startsWith("Warmed up "));
+    }
+
+    @Test
+    void aCardTellsOfEachTransactionLookUpAndPacket() {
+        Recording recording = CardRecording.of(Cards.of("cx5"), 10_000);
+        assertTells(
+                recording,
+                "== From the store",
+                "application A: builds the request",
+                "A calls MWr: doorbell with the request",
+                "device A: looks up the queue pair",
+                "A told MRd: the data, 10 requests",
+                "A calls CplD: the data, 10,000 bytes",
+                "A -> B WRITE, 3 packets",
+                "device B: looks up queue pair, region, page",
+                "B told MWr: the data, 40 TLPs",
+                "== And back",
+                "B -> A ACK",
+                "A told MWr: the completion",
+                "application A: polls the completion");
+        assertThat(recording.closing())
+                .anyMatch(line -> line.startsWith("sendfile: system calls 2, copies by cores 1"));
+        assertThat(recording.events()).isSortedAccordingTo((one, two) -> Long.compare(one.nanos(), two.nanos()));
+    }
+
+    @Test
+    void aCardWithoutStoresOfRequestsReadsThem() {
+        assertTells(
+                CardRecording.of(Cards.of("cheap"), 8),
+                "A calls MWr: doorbell",
+                "A told MRd: the request, 1 request",
+                "A calls CplD: the request, 64 bytes",
+                "A told MRd: the data");
+        assertThat(CardRecording.of(Cards.of("cx5"), 8).events())
+                .noneMatch(event -> event.label().startsWith("MRd"));
     }
 }
