@@ -27,7 +27,7 @@ class WaiterTest {
         private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
         private final boolean hasDevice;
         private volatile Thread attendant;
-        private volatile int attended;
+        private volatile boolean isAttended;
 
         Source(boolean hasDevice) {
             this.hasDevice = hasDevice;
@@ -64,7 +64,7 @@ class WaiterTest {
             }
             long start = System.nanoTime();
             attendant = Thread.currentThread();
-            attended++;
+            isAttended = true;
             while (!isOver.getAsBoolean() && System.nanoTime() - start < nanos) {
                 LockSupport.parkNanos(this, nanos - (System.nanoTime() - start));
                 if (Thread.interrupted()) {
@@ -165,7 +165,7 @@ class WaiterTest {
             waiter.wakeup();
             waiting.get(60, TimeUnit.SECONDS);
         }
-        assertThat(source.attended > 0).isEqualTo(hasDevice);
+        assertThat(source.isAttended).isEqualTo(hasDevice);
     }
 
     @Test
