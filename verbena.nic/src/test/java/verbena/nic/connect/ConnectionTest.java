@@ -91,7 +91,7 @@ class ConnectionTest extends ConnectingDevices {
                 assertThatExceptionOfType(ConnectionException.class)
                         .isThrownBy(() -> client.receive(in.slice(0, 100)))
                         .matches(e -> e.reason() == Reason.CLOSED);
-                assertThat(server.id().peerAddress().orElseThrow()).isNotNull();
+                assertThat(server.id().peerAddress()).isPresent();
             }
         }
     }

@@ -84,7 +84,7 @@ public final class PspPolicy {
         }
 
         private long lowMask() {
-            return bits <= Long.SIZE ? 0 : -1L << 2 * Long.SIZE - bits;
+            return bits <= Long.SIZE ? 0 : -1L << (2 * Long.SIZE - bits);
         }
 
         boolean covers(long high, long low) {
