@@ -18,6 +18,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -57,7 +58,7 @@ class CalmTest {
         return names;
     }
 
-    private static TreeMap<String, Double> values(SimpleMeterRegistry registry, Set<String> names) {
+    private static Map<String, Double> values(SimpleMeterRegistry registry, Set<String> names) {
         var all = new TreeMap<String, Double>();
         for (Meter meter : registry.getMeters()) {
             if (names.contains(meter.getId().getName())) {

@@ -80,7 +80,7 @@ class MonitoringFilesTest {
                 Matcher found = METRIC.matcher(target.get("expr").asText());
                 while (found.find()) {
                     asked.add(found.group());
-                    subjects.add(found.group().split("_")[1]);
+                    subjects.add(found.group().split("_", -1)[1]);
                 }
             }
         }

@@ -204,22 +204,22 @@ final class Moving implements Carrier {
             while (hasAsked() && waits) {
                 changed.await();
             }
-            switch (state) {
+            return switch (state) {
                 case CLOSED -> throw new AsynchronousCloseException();
+                case UNKNOWN -> throw new SocketException("Connection reset");
                 case ASKED, HELD -> {
                     state = State.HELD;
-                    return Next.LATER;
+                    yield Next.LATER;
                 }
-                case UNKNOWN -> throw new SocketException("Connection reset");
                 case MOVED -> {
                     isInMoved = !isInputShut;
-                    return isInputShut ? Next.END : Next.STREAM;
+                    yield isInputShut ? Next.END : Next.STREAM;
                 }
                 case BY_TCP, OVER -> {
                     state = State.OVER;
-                    return Next.END;
+                    yield Next.END;
                 }
-            }
+            };
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             close(-1, false);
@@ -227,7 +227,6 @@ final class Moving implements Carrier {
         } finally {
             lock.unlock();
         }
-        throw new AssertionError("each state has its case");
     }
 
     // ---- reading

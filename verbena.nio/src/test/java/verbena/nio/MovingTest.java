@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
@@ -253,7 +254,8 @@ class MovingTest {
     @Test
     void aConnectionIsNamedByBothItsAddresses() throws Exception {
         for (String host : new String[] {"10.1.2.3", "fe80::1234"}) {
-            var addresses = new TcpAddresses(new InetSocketAddress(host, 65_535), new InetSocketAddress(host, 1));
+            InetAddress at = InetAddress.ofLiteral(host);
+            var addresses = new TcpAddresses(new InetSocketAddress(at, 65_535), new InetSocketAddress(at, 1));
             assertThat(TcpAddresses.parse(addresses.name())).contains(addresses);
         }
         assertThat(TcpAddresses.parse(ByteBuffer.allocate(TcpAddresses.BYTES))).isEmpty();
@@ -265,10 +267,10 @@ class MovingTest {
     void aStreamThatNamesNoConnectionOfTheListenerIsClosed() throws Exception {
         try (var pair = Providers.Pair.of(atOnce)) {
             await(() -> isByRdma(pair.client()) && isByRdma(pair.server()));
-            var stranger = new InetSocketAddress("127.0.0.1", 1);
+            var stranger = new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 1);
             var known = (InetSocketAddress) pair.listener().getLocalAddress();
             InetSocketAddress at = ChosenDevice.hasPortsOfTcp()
-                    ? new InetSocketAddress("127.0.0.1", MappedPort.ask(known, Providers.LIMIT))
+                    ? new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), MappedPort.ask(known, Providers.LIMIT))
                     : known;
             var options = StreamOptions.defaults().withProtocol(TcpAddresses.PROTOCOL);
             try (var stream = StreamChannel.connect(at, ChosenDevice.choose(options))) {

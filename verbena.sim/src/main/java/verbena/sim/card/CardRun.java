@@ -32,7 +32,6 @@ public final class CardRun {
     private final CardThreads threads;
     private final Agenda agenda = new Agenda();
     private final CardRequests requests = new CardRequests();
-    private final Post post = new Post();
     private final int measured;
     private Latencies latencies = new Latencies();
     private long done;
@@ -297,7 +296,7 @@ public final class CardRun {
         }
         long context = requests.queuePairs[slot];
         if (machines.length > 2) {
-            context |= (long) machine + 1 << 32;
+            context |= ((long) machine + 1) << 32;
         }
         long lookUps = 0;
         if (!peer.regions.holds(requests.regions[slot])) {

@@ -34,6 +34,8 @@ public record OutcomeReport(
         }
     }
 
+    /// Tells the outcome in the form that was asked for.
+    ///
     /// @param facts what has to be known about it
     public void tell(String title, Map<String, String> facts, Outcome outcome, double seconds) {
         if (json || html != null) {
