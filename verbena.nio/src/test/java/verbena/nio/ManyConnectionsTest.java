@@ -33,7 +33,7 @@ class ManyConnectionsTest {
         try (Selector selector = provider.openSelector();
                 ServerSocketChannel listener = provider.openServerSocketChannel()) {
             listener.setOption(StandardSocketOptions.SO_RCVBUF, BUFFER_BYTES);
-            listener.bind(Providers.anyPort());
+            listener.bind(Providers.anyPort(), CONNECTIONS); // with the default of 50 the kernel drops requests
             listener.configureBlocking(false);
             listener.register(selector, SelectionKey.OP_ACCEPT);
             var serving = new FutureTask<Integer>(() -> serve(selector));
