@@ -79,7 +79,8 @@ final class Moving implements Carrier {
     private boolean isInputShut;
     private boolean isOutputShut;
     private boolean waits = true;
-    private Runnable listener = () -> {};
+    /// Replaced when the connection becomes the program's. A stream may be taken before.
+    private volatile Runnable listener = () -> {};
 
     /// @param isClient whether this side has made the connection
     Moving(ByTcp tcp, boolean isClient, Pace pace, Side side) throws IOException {
@@ -123,6 +124,10 @@ final class Moving implements Carrier {
         listener.run();
     }
 
+    private void tell() {
+        listener.run();
+    }
+
     private boolean hasAsked() {
         return state == State.ASKED || state == State.HELD;
     }
@@ -145,7 +150,7 @@ final class Moving implements Carrier {
             stream = by;
             state = State.MOVED;
             by.configureBlocking(waits);
-            by.begin(listener);
+            by.begin(this::tell);
             if (isInputShut) {
                 by.shutdownInput();
             }

@@ -160,6 +160,10 @@ class MovingTest {
                 pair.server().read(into);
             }
             selector.selectedKeys().clear();
+            if (selector.select(50) > 0) { // the byte came by TCP, and its end came behind
+                assertThat(pair.server().read(into)).isZero();
+                selector.selectedKeys().clear();
+            }
             assertThat(selector.select(50)).isZero();
             pair.client().write(ByteBuffer.wrap(new byte[] {2}));
             Providers.awaitReady(selector, key, SelectionKey.OP_READ);
