@@ -73,6 +73,9 @@ class ScenarioTest {
         assertThat(recording.events().getFirst().kind()).isEqualTo(Kind.PHASE);
         assertThat(recording.events()).filteredOn(Event::isPacket).isNotEmpty().allSatisfy(packet -> {
             assertThat(packet.text()).isNotEmpty();
+            if (scenario == Scenario.CARD) {
+                return; // a model in virtual time has packets without bytes
+            }
             var contents = packet.packet();
             assertThat(contents).isNotNull();
             int at = 0;

@@ -96,7 +96,7 @@ public record ConnectionOptions(
 
     /// Returns options of connections that post receives by themselves. A connection posts as many as its queue
     /// pair holds, before it is made and again after each message. So a message finds a receive at once, and its
-    /// sender never has to retry. The receiving forms copy each message out; [Connection#receiveAsync] throws.
+    /// sender never has to retry. The receiving forms copy each message out.
     ///
     /// @param maxBytes of a message, at least 1; a longer one ends the connection. The memory of a connection is
     ///     this times [QueuePairOptions.Sizes#maxReceiveWr()]
