@@ -61,7 +61,7 @@ public @interface RdmaTest {
 
     /// Returns how many bytes a message to one of [ConnectedEnds] may have, because each end has posted receives of
     /// that size before. So one thread can send at one end and then receive at the other. With 0 the test posts
-    /// receives ([verbena.verbs.cm.Connection#receiveAsync]), before the other end sends.
+    /// receives ([verbena.verbs.cm.Connection#postReceive]), before the other end sends.
     int receivesAhead() default 16_384;
 
     /// Returns whether the layer of checks is in front of the devices (`verbena.check`). The test fails when it
