@@ -1,7 +1,6 @@
 package verbena.nio;
 
 import java.io.IOException;
-import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -196,14 +195,9 @@ final class Attempt {
 
     /// Takes the failure of RDMA. Returns whether TCP is to be tried now.
     private boolean fails(Choice of, Throwable why) {
-        Failure how = switch (why) {
-            case SocketTimeoutException e -> Failure.SILENCE;
-            case ConnectException e -> Failure.REFUSED;
-            default -> Failure.OWN;
-        };
         lock.lock();
         try {
-            boolean isNews = of.onRdmaFailed(how, System.nanoTime());
+            boolean isNews = of.onRdmaFailed(Failure.of(why), System.nanoTime());
             changed.signalAll();
             return isNews;
         } finally {

@@ -1,6 +1,8 @@
 package verbena.nio;
 
+import java.net.ConnectException;
 import java.net.InetSocketAddress;
+import java.net.SocketTimeoutException;
 import verbena.nio.KnownPeers.Reach;
 
 /// The choice between RDMA and TCP in an [Attempt] to connect. RDMA has a head start, and TCP has its turn when that
@@ -108,7 +110,16 @@ final class Choice {
         /// No answer of the peer.
         SILENCE,
         /// A failure of this side, or a refusal by the peer's kernel.
-        OWN
+        OWN;
+
+        /// Returns the kind of a failure to connect by RDMA.
+        static Failure of(Throwable why) {
+            return switch (why) {
+                case SocketTimeoutException e -> SILENCE;
+                case ConnectException e -> REFUSED;
+                default -> OWN;
+            };
+        }
     }
 
     /// Handles the passing of time.

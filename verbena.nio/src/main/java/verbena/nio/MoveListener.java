@@ -124,9 +124,6 @@ final class MoveListener implements Moving.Side, Closeable {
 
     private @Nullable StreamListener open() throws IOException {
         StreamListener made = streams.listen();
-        if (made != null) {
-            made.configureBlocking(true);
-        }
         lock.lock();
         try {
             if (!isClosed) {

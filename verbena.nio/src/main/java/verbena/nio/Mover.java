@@ -1,10 +1,8 @@
 package verbena.nio;
 
 import java.io.IOException;
-import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.PortUnreachableException;
-import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -77,9 +75,10 @@ final class Mover implements Moving.Side {
             boolean _ = choice.onAnswer(System.nanoTime());
             isTaken = it.asks() && ask(it, made);
         } catch (Throwable e) { // a device that cannot be used is no reason to end the connection
-            Failure how = failure(e);
+            Failure how = Failure.of(e);
             boolean _ = choice.onRdmaFailed(how, System.nanoTime());
-            if (how != Failure.REFUSED) { // a listener may listen for streams later
+            boolean isEarly = how == Failure.REFUSED || e instanceof PortUnreachableException;
+            if (!isEarly) { // a listener may listen for streams later
                 Routes.fellBack(peer, e);
             }
         } finally {
@@ -87,15 +86,6 @@ final class Mover implements Moving.Side {
                 PendingCloses.add(made);
             }
         }
-    }
-
-    private static Failure failure(Throwable why) {
-        return switch (why) {
-            case SocketTimeoutException e -> Failure.SILENCE;
-            case ConnectException e -> Failure.REFUSED;
-            case PortUnreachableException e -> Failure.REFUSED;
-            default -> Failure.OWN;
-        };
     }
 
     private static boolean ask(Moving it, StreamChannel by) throws IOException {

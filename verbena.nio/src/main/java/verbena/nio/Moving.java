@@ -121,7 +121,7 @@ final class Moving implements Carrier {
         } finally {
             lock.unlock();
         }
-        listener.run();
+        tell();
     }
 
     private void tell() {
@@ -195,7 +195,7 @@ final class Moving implements Carrier {
             tcp.setOption(StandardSocketOptions.SO_LINGER, -1);
             tcp.close(-1, false);
         }
-        listener.run();
+        tell();
     }
 
     private ByStream byRdma() {
@@ -234,14 +234,15 @@ final class Moving implements Carrier {
         }
     }
 
-    // ---- reading
-
+    /// A read or a write, by the carrier whose turn it is.
     @FunctionalInterface
-    private interface Read {
+    private interface Step {
         long by(Carrier carrier) throws IOException;
     }
 
-    private long read(Read one) throws IOException {
+    // ---- reading
+
+    private long read(Step one) throws IOException {
         if (!isInMoved) {
             long done = readByTcp(one);
             if (done >= 0) {
@@ -262,7 +263,7 @@ final class Moving implements Carrier {
     }
 
     /// Returns -1 at the end of TCP, or when another thread has come there and closed it.
-    private long readByTcp(Read one) throws IOException {
+    private long readByTcp(Step one) throws IOException {
         try {
             long done = one.by(tcp);
             if (use.isBusyAfterRead(done)) {
@@ -299,41 +300,32 @@ final class Moving implements Carrier {
 
     // ---- writing
 
+    private long write(Step one) throws IOException {
+        writing.lock();
+        try {
+            if (!isOutMoved) {
+                long done = one.by(tcp);
+                if (use.isBusyAfterWrite(done)) {
+                    side.onBusy(this);
+                }
+                return done;
+            }
+        } finally {
+            writing.unlock();
+        }
+        return one.by(byRdma());
+    }
+
     @Override
     public int write(ByteBuffer from) throws IOException {
-        if (!isOutMoved) {
-            writing.lock();
-            try {
-                if (!isOutMoved) {
-                    return (int) wrote(tcp.write(from));
-                }
-            } finally {
-                writing.unlock();
-            }
-        }
-        return byRdma().write(from);
+        return isOutMoved ? byRdma().write(from) : (int) write(carrier -> carrier.write(from));
     }
 
     @Override
     public long write(ByteBuffer[] from, int offset, int length) throws IOException {
-        if (!isOutMoved) {
-            writing.lock();
-            try {
-                if (!isOutMoved) {
-                    return wrote(tcp.write(from, offset, length));
-                }
-            } finally {
-                writing.unlock();
-            }
-        }
-        return byRdma().write(from, offset, length);
-    }
-
-    private long wrote(long bytes) {
-        if (use.isBusyAfterWrite(bytes)) {
-            side.onBusy(this);
-        }
-        return bytes;
+        return isOutMoved
+                ? byRdma().write(from, offset, length)
+                : write(carrier -> carrier.write(from, offset, length));
     }
 
     // ---- the rest

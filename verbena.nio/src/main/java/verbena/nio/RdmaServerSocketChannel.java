@@ -173,8 +173,8 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
                     .withProtocol(pace == null ? 0 : TcpAddresses.PROTOCOL);
             StreamListener made =
                     ChosenDevice.hasPortsOfTcp() ? listenElsewhere(at, options) : StreamListener.bind(at, options);
-            made.configureBlocking(false);
             if (pace == null) {
+                made.configureBlocking(false);
                 made.onReadiness(this::onReadiness);
             }
             Routes.listensForBoth(at.getPort());

@@ -9,7 +9,7 @@ import verbena.verbs.counting.ProcessCounters;
 final class StreamCounters implements Counted {
     static final LongAdder OPENED = new LongAdder();
     static final LongAdder CLOSED = new LongAdder();
-    /// Those of them that a failure had ended before the peer announced its end.
+    /// The closed streams that a failure had ended before the peer announced its end.
     static final LongAdder FAILED = new LongAdder();
 
     static final LongAdder IN = new LongAdder();

@@ -2,7 +2,7 @@ package verbena.check.races;
 
 import java.util.function.BooleanSupplier;
 
-/// One that acts in an order of its own: a thread, or a process whose threads count as one.
+/// An actor in a race, which acts in an order of its own: a thread, or a process whose threads count as one.
 public final class Actor {
     final int component;
     final Clock clock = new Clock();

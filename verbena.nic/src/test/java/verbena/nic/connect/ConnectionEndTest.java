@@ -23,7 +23,7 @@ import verbena.verbs.cm.ConnectionOptions;
 import verbena.verbs.cm.ReceivedMessage;
 import verbena.verbs.cm.WorkRequest;
 
-/// What a connection tells of its end and of its room, and the immediate data of its messages.
+/// The end of a connection and its room, as it tells of them, and the immediate data of its messages.
 @Timeout(120)
 class ConnectionEndTest {
     private static ConnectionException ended(Connection connection) throws Exception {

@@ -210,7 +210,7 @@ class ProtectedDeviceTest {
         }
     }
 
-    /// What JMX and the Flight Recorder say about keys and peers.
+    /// Reads about keys and peers in JMX and in the Flight Recorder.
     @Test
     void whoIsProtectedCanBeSeen() throws Exception {
         String options = SecretFile.options(folder, SECRET).replace("psp=on", "psp=offered");

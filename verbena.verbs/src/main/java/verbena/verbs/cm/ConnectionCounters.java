@@ -13,7 +13,7 @@ final class ConnectionCounters implements Counted {
     static final LongAdder REFUSED = new LongAdder();
 
     static final LongAdder CLOSED = new LongAdder();
-    /// Those of them that a failure had ended, and not one of the two programs.
+    /// The closed connections that a failure had ended, and not one of the two programs.
     static final LongAdder FAILED = new LongAdder();
 
     static {

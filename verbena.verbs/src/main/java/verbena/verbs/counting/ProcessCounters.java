@@ -13,7 +13,7 @@ import java.util.function.Consumer;
 /// include those of things that are closed, so they only grow, and there are no more names than a program chooses.
 /// Safe for use by any thread.
 public final class ProcessCounters {
-    /// All of them, by the names of their beans. Guarded by itself.
+    /// The counters of all kinds, by the names of their beans. Guarded by itself.
     private static final Map<String, ProcessCounters> ALL = new LinkedHashMap<>();
 
     private static final List<Consumer<ProcessCounters>> LISTENERS = new CopyOnWriteArrayList<>();

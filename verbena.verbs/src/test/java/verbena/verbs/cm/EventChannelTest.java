@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import org.junit.jupiter.api.Test;
 import verbena.verbs.InvalidStateException;
 
-/// What a closed channel refuses.
+/// The calls that a closed channel refuses.
 class EventChannelTest {
     private static EventChannel closed() {
         EventChannel channel = EventChannel.open();

@@ -71,7 +71,7 @@ class ProtectedProgramsTest {
     @TempDir
     Path folder;
 
-    /// What the child does, by its first argument, between two devices whose names say nothing of PSP.
+    /// The program of the child, by its first argument, between two devices whose names say nothing of PSP.
     static final class Program {
         private Program() {}
 

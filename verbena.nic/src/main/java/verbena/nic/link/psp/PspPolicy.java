@@ -19,7 +19,7 @@ public final class PspPolicy {
         REQUIRED,
         /// Packets are protected when both ends can do it, and in the clear otherwise.
         OFFERED,
-        /// All packets are in the clear.
+        /// Packets in the clear only.
         OFF;
 
         /// Returns the mode of this name in a file.
