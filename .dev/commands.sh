@@ -85,13 +85,14 @@ developer_dist() {
 
 # ---- tests
 
-# All findings of Error Prone and NullAway, and the format. Rooms whose libraries are large are read where they were built.
+# All findings of Error Prone and NullAway, and the format, and nothing else of what Maven says: under -q it hides warnings,
+# which are the findings. Rooms whose libraries are large are read where they were built.
 developer_lint() {
   local profiles=lint
   need_maven
   [ ! -d "$home/verbena.spark/target/lib" ] || profiles+=,spark
   [ ! -d "$home/workshop/interop/target/ready" ] || profiles+=,interop
-  maven -B "-P$profiles" test-compile "$@"
+  MAVEN_OPTS="${MAVEN_OPTS:-} -Dorg.slf4j.simpleLogger.defaultLogLevel=warn" maven -B "-P$profiles" test-compile "$@"
 }
 
 developer_test() {

@@ -33,7 +33,7 @@ class MovingTest {
         long end = System.nanoTime() + Providers.LIMIT.toNanos();
         while (!isSo.getAsBoolean()) {
             assertThat(System.nanoTime() - end).as("time left").isNegative();
-            Thread.yield();
+            Thread.onSpinWait();
         }
     }
 
