@@ -21,7 +21,7 @@ library() { # NAME, VERSION SCRIPT, SOURCES...
   shift 2
   # The same bytes wherever it is built: no path of this folder, and an identity that is a hash of the contents.
   # It stays when a program closes it (dlclose): the JVM stays, and calls it.
-  cc -O2 -U_FORTIFY_SOURCE -Wall -Wextra -Werror -fPIC -shared -fvisibility=hidden \
+  cc -O2 -U_FORTIFY_SOURCE -Wall -Wextra -Werror -fPIC -shared -static-libgcc -fvisibility=hidden \
     -I"$java_home/include" -I"$java_home/include/linux" \
     -ffile-prefix-map="$PWD=." -Wl,--build-id=sha1 \
     -Wl,-soname,"$name" -Wl,--version-script="$map" -Wl,-z,defs -Wl,-z,nodelete -o "$into/$name.new" "$@" -ldl -lpthread

@@ -7,6 +7,8 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unwind.h>
 
 #include "verbena.h"
 
@@ -16,6 +18,12 @@
 /* Where a thread is: in a call; or asleep for the device, between two calls. */
 enum where { OUTSIDE, INSIDE, VISITING };
 
+/* Where the program has called: addresses behind its calls, innermost first. */
+struct place {
+    size_t depth;
+    uintptr_t frames[4];
+};
+
 enum state { IDLE, ASKED, ANSWERED, ENDED };
 
 struct companion {
@@ -23,6 +31,7 @@ struct companion {
     pthread_cond_t changed;
     enum state state;
     enum verbena_call which;
+    struct place place;
     long arguments[6];
     long answer;
 };
@@ -32,6 +41,7 @@ struct caller {
     size_t size;   /* 0: not known yet */
     volatile sig_atomic_t where;
     struct companion *companion;
+    struct place place; /* of the call that is under way */
     enum { UNKNOWN, AGREED, AT_ODDS } handlers; /* of signals, about system calls that they interrupt */
 };
 
@@ -39,6 +49,47 @@ static __thread struct caller self __attribute__((tls_model("initial-exec")));
 
 static pthread_key_t ending;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* ---- places in the program, for those who check it */
+
+VERBENA_OWN_CODE
+
+static struct {
+    uintptr_t from, to;
+} own_code[2]; /* libibverbs.so.1 and librdmacm.so.1 */
+static size_t own_count;
+static int are_places_kept;
+
+__attribute__((visibility("default"))) void verbena_own_code(const void *from, const void *to) {
+    if (own_count < sizeof own_code / sizeof *own_code) {
+        own_code[own_count].from = (uintptr_t) from;
+        own_code[own_count++].to = (uintptr_t) to;
+    }
+}
+
+static int is_own(uintptr_t code) {
+    for (size_t i = 0; i < own_count; i++) {
+        if (code - own_code[i].from < own_code[i].to - own_code[i].from) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static _Unwind_Reason_Code add_frame(struct _Unwind_Context *context, void *to) {
+    struct place *place = to;
+    uintptr_t behind = _Unwind_GetIP(context);
+    if (!is_own(behind)) {
+        place->frames[place->depth++] = behind;
+    }
+    return place->depth < sizeof place->frames / sizeof *place->frames ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
+/* From now on each call notes its place. */
+long keep_places(void) { return are_places_kept = 1; }
+
+/* Where the program has made the call that this thread carries out; 0 when it carries out none, or the stack is not so deep. */
+long call_place(long depth) { return (size_t) depth < self.place.depth ? (long) self.place.frames[depth] : 0; }
 
 static long carry_out(enum verbena_call which, const long *with) {
     return verbena_java()[which](with[0], with[1], with[2], with[3], with[4], with[5]);
@@ -52,6 +103,7 @@ static void *accompany(void *of) {
     pthread_mutex_lock(&me->lock);
     while (me->state != ENDED) {
         if (me->state == ASKED) {
+            self.place = me->place;
             pthread_mutex_unlock(&me->lock);
             long answer = carry_out(me->which, me->arguments);
             pthread_mutex_lock(&me->lock);
@@ -104,6 +156,7 @@ static struct companion *new_companion(void) {
 static long ask(struct companion *of, enum verbena_call which, const long *with) {
     pthread_mutex_lock(&of->lock);
     of->which = which;
+    of->place = self.place;
     for (int i = 0; i < 6; i++) {
         of->arguments[i] = with[i];
     }
@@ -161,6 +214,9 @@ __attribute__((visibility("default"))) long verbena_call(enum verbena_call which
     int cancellation; /* no unwinding through Java */
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);
     me->where = INSIDE;
+    if (__builtin_expect(are_places_kept, 0)) {
+        _Unwind_Backtrace(add_frame, &me->place);
+    }
     long answer;
     if (__builtin_expect(!me->companion && (uintptr_t) __builtin_frame_address(0) - me->low < me->size, 1)) {
         answer = verbena_java()[which](a, b, c, d, e, f);
@@ -171,6 +227,7 @@ __attribute__((visibility("default"))) long verbena_call(enum verbena_call which
         answer = me->companion ? ask(me->companion, which, with) : carry_out(which, with);
     }
     me->where = OUTSIDE;
+    me->place.depth = 0;
     pthread_setcancelstate(cancellation, NULL);
     return answer;
 }

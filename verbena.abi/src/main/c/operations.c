@@ -103,6 +103,11 @@ long guarded_copy(char *to, const char *from, size_t bytes);
 long guarded_atomic(long which, uint64_t *at, uint64_t value, uint64_t expected, uint64_t *original);
 long check_memory(uintptr_t from, size_t bytes, long is_written);
 
+/* ---- of call.c */
+
+long keep_places(void);
+long call_place(long depth);
+
 void *const verbena_operations[] = {
 #define OP(name) (void *) name,
     VERBENA_OPERATIONS(OP)

@@ -5,6 +5,8 @@
 
 #include "verbena.h"
 
+VERBENA_OWN_CODE
+
 #define EXPORT __attribute__((visibility("default")))
 
 /* ---- events */

@@ -34,6 +34,14 @@ void verbena_attach(void);
 long verbena_call(enum verbena_call which, long a, long b, long c, long d, long e, long f);
 void verbena_call_in_child(void);
 
+/* From here to there is code of ours, and not the program's. */
+void verbena_own_code(const void *from, const void *to);
+
+/* In one file of each library: says where its code is. The linker knows. */
+#define VERBENA_OWN_CODE \
+    extern const char __ehdr_start[] __attribute__((visibility("hidden"))), etext[] __attribute__((visibility("hidden"))); \
+    __attribute__((constructor)) static void tell_own_code(void) { verbena_own_code(__ehdr_start, etext); }
+
 /* Sleeps by poll(2) in place of the device's own thread, as await_cq_event has asked for. -1 and errno when a signal is to end the
  * wait: then that is over; 0 when to ask again. */
 int verbena_sleep(struct pollfd *what, size_t count);

@@ -48,8 +48,8 @@ public enum Rule {
             Grade.ERROR,
             "a request names the key of a region that was closed",
             "ibv_dereg_mr(3): the keys of the region give access no more",
-            "the request ends with REM_ACCESS_ERR, or reaches what has the key now",
-            "tell peers that the key is withdrawn before the region is closed"),
+            "the request ends with REM_ACCESS_ERR or LOC_PROT_ERR, or reaches what has the key now",
+            "close a region when no request names it any more, and no peer knows its key"),
     UD_SHORT(
             Grade.ERROR,
             "a receive for datagrams has no room for the 40 bytes in front of each",

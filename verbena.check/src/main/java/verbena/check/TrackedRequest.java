@@ -11,10 +11,14 @@ import verbena.verbs.spi.SendOperation;
 public final class TrackedRequest {
     /// One piece of local memory that a request names.
     ///
+    /// @param lkey of its region
     /// @param region null when the key is of no region that is known
     /// @param memory null when it cannot be read
     public record Piece(
-            @Nullable TrackedRegion region, @Nullable MemorySegment memory, long length) {
+            int lkey,
+            @Nullable TrackedRegion region,
+            @Nullable MemorySegment memory,
+            long length) {
         /// Returns the address of its first byte in this process; 0 when there is none.
         long from() {
             return memory == null ? 0 : memory.address();

@@ -46,6 +46,7 @@ final class Abi {
         Threads.begin();
         Operations.begin(operations, operationNames, operationCount);
         GuardedAccess.begin(Operations.address("guarded_copy"), Operations.address("guarded_atomic"));
+        ProgramPlaces.begin();
     }
 
     /// Returns the function that C is to call from now on. Called by C, when a call is made for the first time. Two

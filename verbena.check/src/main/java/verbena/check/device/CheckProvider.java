@@ -5,6 +5,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongFunction;
+import java.util.function.Supplier;
+import verbena.check.CallPlace;
 import verbena.check.CheckOptions;
 import verbena.check.Checker;
 import verbena.check.Recorder;
@@ -102,6 +105,11 @@ public final class CheckProvider implements Provider, DeviceLayer {
     @Override
     public Device over(Device device) {
         return device instanceof CheckedDevice ? device : over(device.name(), device, OfProcess.CHECKER);
+    }
+
+    @Override
+    public void callFrom(Supplier<long[]> here, LongFunction<Optional<StackTraceElement>> frame) {
+        CallPlace.callFrom(here, frame);
     }
 
     @Override

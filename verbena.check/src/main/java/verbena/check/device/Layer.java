@@ -87,13 +87,13 @@ final class Layer {
     TrackedRequest.Piece piece(int lkey, long address, long length) {
         TrackedRegion region = regions.get(lkey);
         return region == null
-                ? new TrackedRequest.Piece(null, null, length)
+                ? new TrackedRequest.Piece(lkey, null, null, length)
                 : piece(region, address - region.region().address(), length);
     }
 
     /// Returns the piece of memory that a request names as a part of a region.
     static TrackedRequest.Piece piece(TrackedRegion region, long offset, long length) {
-        return new TrackedRequest.Piece(region, region.part(offset, length), length);
+        return new TrackedRequest.Piece(region.lkey(), region, region.part(offset, length), length);
     }
 
     /// Notes a completion that the program has taken.

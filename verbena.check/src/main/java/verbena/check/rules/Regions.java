@@ -45,6 +45,7 @@ final class Regions extends Watcher {
     @Override
     public void onRegister(TrackedRegion region) {
         synchronized (closed) {
+            closed.remove(new Key(region.device(), region.lkey()));
             closed.remove(new Key(region.device(), region.rkey()));
         }
     }
@@ -84,6 +85,7 @@ final class Regions extends Watcher {
     @Override
     public void onUnregistered(TrackedRegion region) {
         synchronized (closed) {
+            closed.put(new Key(region.device(), region.lkey()), CallPlace.here());
             closed.put(new Key(region.device(), region.rkey()), CallPlace.here());
         }
     }
@@ -162,23 +164,32 @@ final class Regions extends Watcher {
             }
         }
         TrackedPair pair = TrackedPair.of(request);
-        if (pair == null || !isRemote(request)) {
+        if (pair == null) {
             return;
         }
-        TrackedPair peer = checker.peer(pair).orElse(null);
+        for (Piece each : request.pieces()) {
+            if (each.region() == null) {
+                checkKey(pair.device(), each.lkey(), "that was closed", request);
+            }
+        }
+        TrackedPair peer = isRemote(request) ? checker.peer(pair).orElse(null) : null;
         if (peer != null) {
-            CallPlace where;
-            synchronized (closed) {
-                where = closed.get(new Key(peer.device(), request.rkey()));
-            }
-            if (where != null) {
-                findings.tell(
-                        Rule.KEY_CLOSED,
-                        "a request names the key of a region that its owner has closed.",
-                        request.place(),
-                        "the region was closed",
-                        where);
-            }
+            checkKey(peer.device(), request.rkey(), "that its owner has closed", request);
+        }
+    }
+
+    private void checkKey(TrackedDevice device, int key, String how, TrackedRequest request) {
+        CallPlace where;
+        synchronized (closed) {
+            where = closed.get(new Key(device, key));
+        }
+        if (where != null) {
+            findings.tell(
+                    Rule.KEY_CLOSED,
+                    "a request names the key of a region " + how + ".",
+                    request.place(),
+                    "the region was closed",
+                    where);
         }
     }
 }

@@ -10,11 +10,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import verbena.tools.Cli;
 
 /// Programs in C that are checked, in the environment that `verbena run --check=OPTIONS` makes for them.
@@ -22,6 +25,7 @@ import verbena.tools.Cli;
 class CheckedProgramTest {
     private static final String PROGRAM = "ibv_rc_pingpong";
     private static final Path NATIVE = Cli.root().resolve("verbena.abi/target/native");
+    private static final Path WRONG = Cli.root().resolve("verbena.abi/src/test/c/wrong.c");
     private static final List<String> ROOMS = List.of(
             "verbs",
             "foreign",
@@ -42,6 +46,10 @@ class CheckedProgramTest {
     private Process start(String options, Path output, String... arguments) throws IOException {
         List<String> command = new ArrayList<>(List.of(PROGRAM, "-g", "0", "-n", "50"));
         command.addAll(List.of(arguments));
+        return start(options, output, command);
+    }
+
+    private static Process start(String options, Path output, List<String> command) throws IOException {
         var builder = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile());
         var environment = builder.environment();
         environment.put("LD_LIBRARY_PATH", NATIVE.toString());
@@ -60,13 +68,17 @@ class CheckedProgramTest {
         return builder.start();
     }
 
+    private static void need(String program, String where) {
+        assumeTrue(
+                Stream.of(System.getenv("PATH").split(":", -1))
+                        .anyMatch(each -> Files.isExecutable(Path.of(each, program))),
+                program + " is not installed (Debian: " + where + ")");
+    }
+
     @Test
     void findingsArePrintedAtTheEndAndTheStatusStaysTheProgramsOwn() throws Exception {
         assumeTrue(Files.exists(NATIVE.resolve("librdmacm.so.1")), "the libraries for C were not built");
-        assumeTrue(
-                Stream.of(System.getenv("PATH").split(":", -1))
-                        .anyMatch(each -> Files.isExecutable(Path.of(each, PROGRAM))),
-                PROGRAM + " is not installed (Debian: ibverbs-utils)");
+        need(PROGRAM, "ibverbs-utils");
         String port;
         try (var free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             port = Integer.toString(free.getLocalPort());
@@ -101,5 +113,63 @@ class CheckedProgramTest {
                 .anyMatch(line -> line.startsWith("S\t"))
                 .anyMatch(line -> line.startsWith("G\t"));
         assertThat(Cli.run("check", "merge", log.toString()).status()).isZero();
+    }
+
+    /// Runs a program of `wrong.c`, which ends by itself.
+    ///
+    /// @param level of optimization: without, verbs that are inline in the header have frames of their own
+    private String runWrong(String name, String options, String level) throws Exception {
+        Path compiled = folder.resolve("wrong" + level);
+        if (!Files.exists(compiled)) {
+            List<String> compiler =
+                    List.of("cc", "-g", level, "-o", compiled.toString(), WRONG.toString(), "-libverbs");
+            Path said = folder.resolve("cc.txt");
+            int status = new ProcessBuilder(compiler)
+                    .redirectErrorStream(true)
+                    .redirectOutput(said.toFile())
+                    .start()
+                    .waitFor();
+            assertThat(status).as(Files.readString(said)).isZero();
+        }
+        Path output = folder.resolve(name + ".txt");
+        Process running = start(options, output, List.of(compiled.toString(), name));
+        assertThat(running.waitFor()).as(Files.readString(output)).isZero();
+        return Files.readString(output);
+    }
+
+    /// Returns how a finding names the line of `wrong.c` with a comment.
+    private static String line(String comment, String function, String level) throws IOException {
+        List<String> lines = Files.readAllLines(WRONG);
+        for (int i = 0; i < lines.size(); i++) {
+            if (lines.get(i).endsWith("/* " + comment + " */")) {
+                return "wrong" + level + "." + function + "(wrong.c:" + (i + 1) + ")";
+            }
+        }
+        throw new AssertionError(comment);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"-O2", "-O0"})
+    void placesInProgramsInCHaveTheirLines(String level) throws Exception {
+        assumeTrue(Files.exists(NATIVE.resolve("librdmacm.so.1")), "the libraries for C were not built");
+        need("cc", "gcc");
+        need("addr2line", "binutils");
+        assumeTrue(Files.exists(Path.of("/usr/include/infiniband/verbs.h")), "no headers (Debian: libibverbs-dev)");
+
+        String costs = "without=V-ONE-BY-ONE+V-NOT-INLINE+V-ALL-SIGNALED+V-RIGHT-UNUSED,quiet";
+        assertThat(runWrong("sound", costs, level)).isEmpty();
+        for (var each : Map.of(
+                        "changed", "V-SEND-CHANGED error",
+                        "unfenced", "V-READ-UNFENCED error",
+                        "stuck", "V-QUEUE-STUCK error")
+                .entrySet()) {
+            assertThat(runWrong(each.getKey(), costs, level))
+                    .contains(each.getValue(), line("place of post", "post", level));
+        }
+        assertThat(runWrong("shared", costs, level))
+                .contains("V-TARGET-SHARED luck", line("place of receive", "receive", level));
+        assertThat(runWrong("closed", costs, level))
+                .contains("V-KEY-CLOSED error", line("place of closed", "closed", level));
+        assertThat(runWrong("leaked", costs, level)).contains("V-LEAK cost", line("place of leaked", "leaked", level));
     }
 }

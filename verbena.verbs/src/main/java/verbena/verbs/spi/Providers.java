@@ -5,6 +5,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
+import java.util.function.LongFunction;
+import java.util.function.Supplier;
 import verbena.verbs.Device;
 import verbena.verbs.Gid;
 import verbena.verbs.Preview;
@@ -38,6 +40,16 @@ public final class Providers {
     /// again, for a list that only a class path needs.
     public static Iterable<Provider> all() {
         return IS_LAYERED ? layered() : found(Provider.class);
+    }
+
+    /// Tells the layer, if there is one, that the program is not Java ([DeviceLayer#callFrom]).
+    ///
+    /// @return whether there is one
+    public static boolean callFrom(Supplier<long[]> here, LongFunction<Optional<StackTraceElement>> frame) {
+        if (IS_LAYERED) {
+            found(DeviceLayer.class).findFirst().ifPresent(layer -> layer.callFrom(here, frame));
+        }
+        return IS_LAYERED;
     }
 
     /// Ends the layer, if there is one, because the process ends without the JVM's own shutdown.
