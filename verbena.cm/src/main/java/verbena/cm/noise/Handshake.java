@@ -45,6 +45,11 @@ public final class Handshake {
             this.secret = key("identity", secret);
             known = curve.publicKey(this.secret);
         }
+
+        /// Returns the public key.
+        byte[] known() {
+            return known.clone();
+        }
     }
 
     /// @param isFirst whether this end writes the first message
@@ -192,13 +197,14 @@ public final class Handshake {
                 : state.open(Arrays.copyOfRange(message, at, message.length));
     }
 
-    /// Returns the public key of the peer's identity. The caller decides whether that is welcome.
+    /// Returns the public key of the peer's identity, whose private key the message has proved in which it came. The
+    /// caller decides whether that is welcome.
     ///
-    /// @throws IllegalStateException when the agreement is not done
+    /// @throws IllegalStateException when no such message has come
     public byte[] peerIdentity() {
         byte[] found = peerIdentity;
-        if (!isDone() || found == null) {
-            throw new IllegalStateException("the agreement is not done");
+        if (isBroken || found == null) {
+            throw new IllegalStateException("the peer has shown no key");
         }
         return found.clone();
     }
@@ -224,7 +230,7 @@ public final class Handshake {
         return isFirst ? keys : new byte[][] {keys[1], keys[0]};
     }
 
-    private static byte[] joined(byte[] one, byte[] other) {
+    static byte[] joined(byte[] one, byte[] other) {
         byte[] both = Arrays.copyOf(one, one.length + other.length);
         System.arraycopy(other, 0, both, one.length, other.length);
         return both;

@@ -27,10 +27,13 @@ import verbena.wire.psp.PspHeader;
 public final class KeyExchange {
     /// The deadline when nothing is to be done.
     public static final long NEVER = Long.MAX_VALUE;
-    /// Peers that this end has answered and remembers at once.
+    /// Agreements that this end has answered and remembers at once.
     public static final int ANSWERED_MAX = 1_024;
     /// Agreements that this end has begun at once.
     public static final int BEGUN_MAX = 1_024;
+
+    /// Agreements that one IPv4 address, or one IPv6 network of 64 bits, may have begun and not ended.
+    private static final int OPEN_MAX = 128;
 
     private static final long SECOND = 1_000_000_000;
     private static final long RESEND_NANOS = SECOND / 10;
@@ -127,8 +130,16 @@ public final class KeyExchange {
         /// Notes that an agreement has failed.
         void onFailed(Pair pair);
 
+        /// Notes that a peer has the secret, but is not who is at its address.
+        ///
+        /// @param why as its credentials were refused
+        void onRefused(Pair pair, String why);
+
         /// Returns what computes in all agreements.
         X25519 curve();
+
+        /// Returns the judgement of statements, and this end's own.
+        Credentials credentials();
 
         /// Fills an array with unpredictable bytes.
         void draw(byte[] into);
@@ -144,6 +155,8 @@ public final class KeyExchange {
         FAILED,
         /// Datagrams without a proof of the secret.
         UNPROVEN,
+        /// Agreements whose peer has shown nothing that is believed.
+        REFUSED,
         /// Datagrams with a proof that belong to nothing here: late, repeated, or out of order.
         STRAY,
         /// First messages for which there was no room.
@@ -208,6 +221,9 @@ public final class KeyExchange {
     private final KeyMessage messages;
     private final byte[] secret;
     private final Handshake.Identity identity;
+    /// The statement that goes with the key of this end.
+    private final byte[] shown;
+
     private final Map<Pair, Begun> begun = new HashMap<>();
     /// The answered agreements, by the number that the peer has drawn, in the order in which they are forgotten.
     private final Map<ByteBuffer, Answered> answered = new LinkedHashMap<>();
@@ -234,6 +250,7 @@ public final class KeyExchange {
         messages = new KeyMessage(derived(secret, "Verbena PSP secret 1, proofs, " + use));
         this.secret = derived(secret, "Verbena PSP secret 1, agreements, " + use);
         identity = new Handshake.Identity(host.curve(), drawn(Handshake.KEY_BYTES));
+        shown = host.credentials().show(identity.known());
         host.draw(cookieKey);
         host.draw(formerCookieKey);
         cookieNanos = now;
@@ -379,9 +396,9 @@ public final class KeyExchange {
 
     private boolean onFirst(Pair pair, byte[] id, byte[] body, long now) {
         renewCookieKey(now);
-        byte[] shown = Arrays.copyOf(body, KeyMessage.MAC_BYTES);
-        if (!MessageDigest.isEqual(shown, cookie(cookieKey, pair, id))
-                && !MessageDigest.isEqual(shown, cookie(formerCookieKey, pair, id))) {
+        byte[] returned = Arrays.copyOf(body, KeyMessage.MAC_BYTES);
+        if (!MessageDigest.isEqual(returned, cookie(cookieKey, pair, id))
+                && !MessageDigest.isEqual(returned, cookie(formerCookieKey, pair, id))) {
             return false;
         }
         Answered known = answered.get(ByteBuffer.wrap(id));
@@ -394,7 +411,8 @@ public final class KeyExchange {
         if (begun.containsKey(pair) && isGreater(pair.local, pair.remote)) {
             return false; // both have begun: the peer answers ours
         }
-        int spi = answered.size() == ANSWERED_MAX || !mayCompute(now) ? 0 : host.chooseSpi(pair);
+        boolean isFull = answered.size() == ANSWERED_MAX || !hasRoomFor(pair.remote);
+        int spi = isFull || !mayCompute(now) ? 0 : host.chooseSpi(pair);
         if (spi == 0) {
             counter.accept(Count.OVERFLOWED);
             return true;
@@ -404,12 +422,24 @@ public final class KeyExchange {
             return false;
         }
         begun.remove(pair);
-        byte[] second = write(KeyMessage.Kind.SECOND, pair, id, handshake.write(number(spi)));
+        byte[] second = write(KeyMessage.Kind.SECOND, pair, id, handshake.write(joined(number(spi), shown)));
         var answer = new Answered(pair, spi, second, handshake, now);
         answered.put(ByteBuffer.wrap(id), answer);
         lastAnswered.put(pair, answer);
         host.send(pair, second);
         return true;
+    }
+
+    /// Returns whether a peer may have one more agreement without an end: those who have no secret to prove would
+    /// take all places.
+    private boolean hasRoomFor(Gid remote) {
+        int open = 0;
+        for (Answered one : answered.values()) {
+            Gid other = one.pair.remote;
+            boolean isNear = other.high() == remote.high() && (!remote.isIpv4() || other.low() == remote.low());
+            open += isNear && !one.isDone ? 1 : 0;
+        }
+        return open < OPEN_MAX;
     }
 
     /// Returns whether there is time to answer now: agreements get a small share of it, and packets the rest. The
@@ -442,12 +472,16 @@ public final class KeyExchange {
             fail(pair);
             return false;
         }
+        if (!isBelieved(pair, handshake, theirs)) {
+            fail(pair);
+            return true;
+        }
         int spi = host.chooseSpi(pair);
         if (spi == 0) {
             fail(pair);
             return true;
         }
-        byte[] third = handshake.write(number(spi));
+        byte[] third = handshake.write(joined(number(spi), shown));
         byte[][] keys = handshake.keys();
         one.sends(KeyMessage.Kind.THIRD, write(KeyMessage.Kind.THIRD, pair, id, third), now);
         host.onAgreed(pair, new Agreed(false, keys[0], number(theirs), keys[1], spi));
@@ -471,6 +505,9 @@ public final class KeyExchange {
             if (theirs == null || !PspHeader.isSpi(number(theirs))) {
                 return false;
             }
+            if (!isBelieved(pair, handshake, theirs)) {
+                return true;
+            }
             byte[][] keys = handshake.keys();
             one.isDone = true;
             counter.accept(Count.ANSWERED);
@@ -478,6 +515,19 @@ public final class KeyExchange {
         }
         host.confirm(pair);
         return true;
+    }
+
+    /// Returns whether the peer is who is at its address.
+    ///
+    /// @param payload an SPI, and what the peer shows
+    private boolean isBelieved(Pair pair, Handshake handshake, byte[] payload) {
+        byte[] theirs = Arrays.copyOfRange(payload, Integer.BYTES, payload.length);
+        String why = host.credentials().refusal(pair.remote, handshake.peerIdentity(), theirs);
+        if (why != null) {
+            counter.accept(Count.REFUSED);
+            host.onRefused(pair, why);
+        }
+        return why == null;
     }
 
     private boolean onUnknown(Pair pair, byte[] body, long now) {
@@ -565,8 +615,6 @@ public final class KeyExchange {
     }
 
     private static byte[] joined(byte[] one, byte[] other) {
-        byte[] both = Arrays.copyOf(one, one.length + other.length);
-        System.arraycopy(other, 0, both, one.length, other.length);
-        return both;
+        return Handshake.joined(one, other);
     }
 }

@@ -40,23 +40,25 @@ final class KeyMessage {
         COOKIE(16),
         /// The cookie, and the first message of Noise.
         FIRST(16 + 48),
-        /// The second message of Noise, with an SPI.
+        /// The second message of Noise, with an SPI, and what [Credentials] show.
         SECOND(32 + 48 + 20),
-        /// The third message of Noise, with an SPI.
+        /// The third message of Noise, with the same.
         THIRD(48 + 20),
         /// A message that its sender has no keys for an SPI.
         UNKNOWN(4);
 
         private static final Kind[] ALL = values();
 
+        /// The least number of octets of what it says.
         final int bodyBytes;
 
         Kind(int bodyBytes) {
             this.bodyBytes = bodyBytes;
         }
 
-        int bytes() {
-            return BODY_AT + bodyBytes + MAC_BYTES;
+        /// Returns whether it may have so many octets more than the least.
+        private boolean hasRoomFor(int more) {
+            return more == 0 || (this == SECOND || this == THIRD) && more > 0 && more <= Credentials.BYTES_MAX;
         }
     }
 
@@ -85,12 +87,12 @@ final class KeyMessage {
         }
         int number = BigEndian.u8(packet, at + KIND_AT);
         Kind kind = number < Kind.ALL.length ? Kind.ALL[number] : null;
-        return kind == null || kind.bytes() != bytes ? null : kind;
+        return kind == null || !kind.hasRoomFor(bytes - BODY_AT - kind.bodyBytes - MAC_BYTES) ? null : kind;
     }
 
     byte[] write(Kind kind, Gid from, Gid to, byte[] id, byte[] body) {
-        assert body.length == kind.bodyBytes : kind + " with " + body.length;
-        byte[] message = new byte[kind.bytes()];
+        assert kind.hasRoomFor(body.length - kind.bodyBytes) : kind + " with " + body.length;
+        byte[] message = new byte[BODY_AT + body.length + MAC_BYTES];
         ByteBuffer into = ByteBuffer.wrap(message);
         into.putInt(MAGIC).put((byte) kind.ordinal()).position(ID_AT).put(id).put(body);
         into.put(proof(message, from, to));

@@ -4,14 +4,15 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermission;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import verbena.cm.noise.Credentials;
 import verbena.nic.SoftContext;
 import verbena.nic.link.Link;
+import verbena.nic.link.psp.Certificates;
 import verbena.nic.link.psp.KeyLog;
 import verbena.nic.link.psp.PspLink;
 import verbena.nic.link.psp.PspPolicy;
+import verbena.verbs.GidEntry;
 import verbena.wire.psp.PspVersion;
 
 /// The encryption of a device's packets, and the file that has the secret of all its peers: the options `psp` and
@@ -20,19 +21,23 @@ import verbena.wire.psp.PspVersion;
 ///
 /// @param version how packets are encrypted; null when they are not
 /// @param policy whose packets are
+/// @param certificates the files of a device that shows a certificate; null for none
 /// @param keyLog the file that gets all keys; null for none
 record Protection(
         @Nullable PspVersion version,
         PspPolicy policy,
         @Nullable Path secret,
+        @Nullable CertificateFiles certificates,
         @Nullable Path keyLog) {
     /// The protection of packets in the clear: none.
-    static final Protection NONE = new Protection(null, PspPolicy.REQUIRED, null, null);
+    static final Protection NONE = new Protection(null, PspPolicy.REQUIRED, null, null, null);
 
     private static final String PROPERTY = "verbena.psp";
     private static final String ENVIRONMENT = "VERBENA_PSP";
     private static final int SECRET_BYTES_MIN = 32;
     private static final int SECRET_BYTES_MAX = 1_024;
+    /// The secret of devices that have certificates and no secret: none.
+    private static final byte[] NO_SECRET = new byte[SECRET_BYTES_MIN];
 
     boolean isOn() {
         return version != null;
@@ -62,12 +67,17 @@ record Protection(
             PspPolicy read = file.policy();
             return read.isOff()
                     ? NONE
-                    : new Protection(file.version(), read, file.secret() == null ? secret : file.secret(), keyLog);
+                    : new Protection(
+                            file.version(),
+                            read,
+                            file.secret() == null ? secret : file.secret(),
+                            file.certificates(),
+                            keyLog);
         }
         return switch (value) {
-            case "on" -> new Protection(PspVersion.AES_GCM_128, PspPolicy.REQUIRED, secret, keyLog);
-            case "aes256" -> new Protection(PspVersion.AES_GCM_256, PspPolicy.REQUIRED, secret, keyLog);
-            case "offered" -> new Protection(PspVersion.AES_GCM_128, PspPolicy.OFFERED, secret, keyLog);
+            case "on" -> new Protection(PspVersion.AES_GCM_128, PspPolicy.REQUIRED, secret, null, keyLog);
+            case "aes256" -> new Protection(PspVersion.AES_GCM_256, PspPolicy.REQUIRED, secret, null, keyLog);
+            case "offered" -> new Protection(PspVersion.AES_GCM_128, PspPolicy.OFFERED, secret, null, keyLog);
             case "off" -> NONE;
             default ->
                 throw new IllegalArgumentException(
@@ -76,11 +86,11 @@ record Protection(
     }
 
     Protection withSecret(String file) {
-        return new Protection(version, policy, path("secret", file), keyLog);
+        return new Protection(version, policy, path("secret", file), certificates, keyLog);
     }
 
     Protection withKeyLog(String file) {
-        return new Protection(version, policy, secret, path("keylog", file));
+        return new Protection(version, policy, secret, certificates, path("keylog", file));
     }
 
     private static Path path(String option, String file) {
@@ -92,9 +102,10 @@ record Protection(
 
     /// @throws IllegalArgumentException when one of the options is there without the others that it needs
     void check(String device) {
-        if (isOn() && secret == null) {
+        if (isOn() && secret == null && certificates == null) {
             throw new IllegalArgumentException("device " + device
-                    + ": psp needs secret=FILE, a file that all peers have (in a policy: a line \"secret FILE\")");
+                    + ": psp needs secret=FILE, a file that all peers have (in a policy: a line \"secret FILE\","
+                    + " or certificates)");
         }
         if (!isOn() && secret != null) {
             throw new IllegalArgumentException("device " + device
@@ -115,19 +126,29 @@ record Protection(
         }
         PspLink.rehearse();
         KeyLog log = keyLog == null ? KeyLog.NONE : KeyLog.in(keyLog);
-        return new PspLink(link, read(), how, policy, log, System::nanoTime, SoftContext.secureRandom());
+        return new PspLink(
+                link, read(), credentials(link), how, policy, log, System::nanoTime, SoftContext.secureRandom());
+    }
+
+    private Credentials credentials(Link link) {
+        if (certificates == null) {
+            return Credentials.NONE;
+        }
+        Certificates own = certificates.read();
+        if (link.gids().stream().map(GidEntry::gid).noneMatch(own::names)) {
+            throw new IllegalArgumentException(certificates.certificate()
+                    + " names no address of this device; a peer looks for one: subjectAltName=IP:ADDRESS");
+        }
+        return own;
     }
 
     private byte[] read() {
         Path file = secret;
         if (file == null) {
-            throw new IllegalStateException("checked before");
+            return NO_SECRET; // there are certificates
         }
         try {
-            if (Files.getFileStore(file).supportsFileAttributeView("posix")
-                    && isOpenToOthers(Files.getPosixFilePermissions(file))) {
-                throw new IllegalArgumentException("secret: others may read " + file + "; chmod 600 " + file);
-            }
+            PrivateFile.check("secret", file);
             String text = Files.readString(file, StandardCharsets.ISO_8859_1).strip();
             byte[] bytes = text.getBytes(StandardCharsets.ISO_8859_1);
             if (bytes.length < SECRET_BYTES_MIN || bytes.length > SECRET_BYTES_MAX) {
@@ -139,10 +160,5 @@ record Protection(
         } catch (IOException e) {
             throw new IllegalArgumentException("secret: cannot read " + file + ": " + e, e);
         }
-    }
-
-    private static boolean isOpenToOthers(Set<PosixFilePermission> permissions) {
-        return permissions.contains(PosixFilePermission.GROUP_READ)
-                || permissions.contains(PosixFilePermission.OTHERS_READ);
     }
 }

@@ -18,6 +18,9 @@ import verbena.wire.psp.PspVersion;
 /// | line | |
 /// |---|---|
 /// | `secret FILE` | the file with the secret of all peers |
+/// | `certificate FILE`, `key FILE`, `authority FILE` | the certificate that this device shows, its private key, and
+/// the |
+/// | | certificates of those whose word counts for peers: all three, or none |
 /// | `cipher aes128`, `cipher aes256` | the length of keys; 128 bits without such a line |
 /// | `10.0.0.0/8 required` | a prefix of addresses, or one address, and its mode: `required`, `offered` or `off` |
 /// | `default required` | the mode of all other addresses; `required` without such a line |
@@ -30,6 +33,9 @@ final class ProtectionFile {
     private PspPolicy.Mode others = PspPolicy.Mode.REQUIRED;
     private PspVersion version = PspVersion.AES_GCM_128;
     private @Nullable Path secret;
+    private @Nullable Path certificate;
+    private @Nullable Path key;
+    private @Nullable Path authority;
 
     private ProtectionFile(Path file) {
         this.file = file;
@@ -78,6 +84,22 @@ final class ProtectionFile {
         return secret;
     }
 
+    /// Returns the files of the certificate; null when none are named.
+    @Nullable
+    CertificateFiles certificates() {
+        Path first = certificate;
+        Path second = key;
+        Path third = authority;
+        if (first != null && second != null && third != null) {
+            return new CertificateFiles(first, second, third);
+        }
+        if (first != null || second != null || third != null) {
+            throw new IllegalArgumentException(
+                    file + ": a certificate needs three lines: certificate FILE, key FILE, authority FILE");
+        }
+        return null;
+    }
+
     private void take(String[] words) {
         if (words.length != 2) {
             throw new IllegalArgumentException(
@@ -88,6 +110,9 @@ final class ProtectionFile {
         }
         switch (words[0]) {
             case "secret" -> secret = beside(words[1]);
+            case "certificate" -> certificate = beside(words[1]);
+            case "key" -> key = beside(words[1]);
+            case "authority" -> authority = beside(words[1]);
             case "cipher" ->
                 version = switch (words[1]) {
                     case "aes128" -> PspVersion.AES_GCM_128;
@@ -102,8 +127,8 @@ final class ProtectionFile {
                     throw new IllegalArgumentException("more than " + RULES_MAX + " prefixes");
                 }
                 if (words[0].indexOf('.') < 0 && words[0].indexOf(':') < 0) {
-                    throw new IllegalArgumentException(
-                            "\"" + words[0] + "\": secret, cipher, default, or a prefix of addresses");
+                    throw new IllegalArgumentException("\"" + words[0]
+                            + "\": secret, certificate, key, authority, cipher, default, or a prefix of addresses");
                 }
                 rules.add(PspPolicy.Rule.parse(words[0], PspPolicy.Mode.parse(words[1])));
             }

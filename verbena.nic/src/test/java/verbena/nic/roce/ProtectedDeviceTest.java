@@ -11,6 +11,7 @@ import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.security.KeyPair;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
@@ -28,6 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import verbena.nic.link.Namespace;
+import verbena.nic.link.psp.TestAuthority;
 import verbena.nic.management.DeviceMXBean;
 import verbena.nic.management.PeerStatus;
 import verbena.verbs.Access;
@@ -343,10 +345,49 @@ class ProtectedDeviceTest {
         }
     }
 
+    /// Files in PEM, as OpenSSL writes them; the certificate of another address does not open a device.
+    @Test
+    void devicesShowCertificates() throws Exception {
+        var authority = new TestAuthority("authority", "Ed25519");
+        Files.writeString(
+                folder.resolve("ca.pem"),
+                TestAuthority.pem("CERTIFICATE", authority.certificate().getEncoded()));
+        String here = certified(authority, "127.0.0.81", "EC");
+        String there = certified(authority, "127.0.0.82", "Ed25519");
+        try (Context server = Device.named("rocev2@127.0.0.81" + here).open();
+                Context client = Device.named("rocev2@127.0.0.82" + there).open()) {
+            exchange(server, client);
+        }
+        refused("rocev2@127.0.0.83" + there, "names no address of this device");
+        Files.writeString(folder.resolve("policy"), "certificate 127.0.0.82.pem\nkey 127.0.0.81.key\nauthority ca.pem");
+        refused("rocev2@127.0.0.82,psp=" + folder.resolve("policy"), "127.0.0.81.key");
+        Files.writeString(folder.resolve("policy"), "certificate 127.0.0.82.pem");
+        refused("rocev2@127.0.0.82,psp=" + folder.resolve("policy"), "a certificate needs three lines");
+        Files.setPosixFilePermissions(folder.resolve("127.0.0.81.key"), PosixFilePermissions.fromString("rw-r-----"));
+        refused("rocev2@127.0.0.81" + here, "others may read");
+    }
+
+    private String certified(TestAuthority authority, String address, String algorithm) throws Exception {
+        KeyPair keys = TestAuthority.keys(algorithm);
+        Files.writeString(
+                folder.resolve(address + ".pem"),
+                TestAuthority.pem(
+                        "CERTIFICATE",
+                        authority.issue(keys.getPublic(), address).getEncoded()));
+        Path key = Files.writeString(
+                folder.resolve(address + ".key"),
+                TestAuthority.pem("PRIVATE KEY", keys.getPrivate().getEncoded()));
+        Files.setPosixFilePermissions(key, PosixFilePermissions.fromString("rw-------"));
+        Path policy = Files.writeString(
+                folder.resolve("policy-" + address),
+                "certificate %1$s.pem\nkey %1$s.key\nauthority ca.pem\n".formatted(address));
+        return ",psp=" + policy;
+    }
+
     @Test
     void aWrongPolicyNamesLineAndWord() throws Exception {
         wrong("secret secret\n10.0.0.0/8 offerd\n", "policy line 2: \"offerd\" is no mode");
-        wrong("\n\nciphers aes128", "line 3: \"ciphers\": secret, cipher, default");
+        wrong("\n\nciphers aes128", "line 3: \"ciphers\": secret, certificate, key, authority, cipher, default");
         wrong("sekret x", "line 1: \"sekret\"");
         wrong("cipher des", "line 1: \"des\" is no cipher");
         wrong("secret", "line 1: two words, got 1: \"secret\"");

@@ -44,6 +44,8 @@ final class SelfTest implements Check {
                     "a firewall on this host that drops UDP port 4791? (nft list ruleset, iptables -L)");
         } catch (VerbsException e) {
             return Finding.fail(device, String.valueOf(e.getMessage()), "see UDP port 4791 and the interface above");
+        } catch (IllegalArgumentException e) { // of VERBENA_PSP or verbena.psp
+            return Finding.fail(device, String.valueOf(e.getMessage()), "see docs/security.md");
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return Finding.warn(device, "interrupted", "try again");

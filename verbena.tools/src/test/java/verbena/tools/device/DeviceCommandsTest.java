@@ -2,8 +2,12 @@ package verbena.tools.device;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import verbena.tools.Cli;
 
 class DeviceCommandsTest {
@@ -18,6 +22,28 @@ class DeviceCommandsTest {
         assertThat(cli.outLines().subList(2, cli.outLines().size()))
                 .allSatisfy(line ->
                         assertThat(line).matches("    \\S+ *\t\\p{XDigit}{16}\t(rocev2|rocev1|iwarp|shm) +\t\\S.*"));
+    }
+
+    /// The line below the table is there when there is a policy for all devices, and a wrong one is an error.
+    @Test
+    void aPolicyOfProtectionIsShown(@TempDir Path folder) throws IOException {
+        assertThat(Cli.run("devices").out()).doesNotContain("encrypts");
+        Path policy = Files.writeString(folder.resolve("psp"), "secret s\n10.0.0.0/8 required\ndefault off\n");
+        assertThat(under(policy.toString()).out())
+                .endsWith("    rocev2 encrypts, by VERBENA_PSP or verbena.psp: 10.0.0.0/8 required, others off\n");
+        assertThat(under("off").out()).doesNotContain("encrypts");
+        Cli wrong = under("sometimes");
+        assertThat(wrong.status()).isEqualTo(1);
+        assertThat(wrong.error()).contains("property verbena.psp: on, aes256, offered, off", "\"sometimes\"");
+    }
+
+    private static Cli under(String policy) {
+        System.setProperty("verbena.psp", policy);
+        try {
+            return Cli.run("devices");
+        } finally {
+            System.clearProperty("verbena.psp");
+        }
     }
 
     @Test

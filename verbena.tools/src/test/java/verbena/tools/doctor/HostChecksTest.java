@@ -12,6 +12,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -330,6 +331,24 @@ class HostChecksTest {
 
         assertThat(finding.level()).isEqualTo(Level.OK);
         assertThat(finding.seen()).isEqualTo("opens; a WRITE of 4096 bytes to itself arrived");
+    }
+
+    @Test
+    void packetsThatAreEncryptedAreToldApart() throws IOException {
+        FakeSurroundings host = host();
+        host.interfaces.removeLast();
+        Path secret = Files.writeString(host.root.resolve("secret"), "0123456789abcdef0123456789abcdef");
+        Files.setPosixFilePermissions(secret, PosixFilePermissions.fromString("rw-------"));
+        host.opener = name -> Device.named(name + ",psp=on,secret=" + secret).open();
+
+        assertThat(only(new SelfTest().look(host)).seen())
+                .isEqualTo("opens; a WRITE of 4096 bytes to itself arrived; its packets are encrypted (psp)");
+
+        host.opener = name ->
+                Device.named(name + ",psp=" + host.root.resolve("policy")).open();
+        Finding finding = only(new SelfTest().look(host));
+        assertThat(finding.level()).isEqualTo(Level.FAIL);
+        assertThat(finding.seen()).contains("cannot read", "policy");
     }
 
     @Test

@@ -87,6 +87,8 @@ class TidyTest {
                 // Compared with the kernel's stamp of the same clock: a jump costs the datagrams that wait at that
                 // moment, as if they were lost.
                 "verbena/nic/link/sharing/SharedAddress",
+                // Whether a certificate has expired.
+                "verbena/nic/link/psp/Certificates",
                 // A completion's time on the wall clock, which a C program may ask for.
                 "verbena/abi/verbs/CompletionQueueHandle");
     }

@@ -6,6 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
+import verbena.cm.noise.Credentials;
 import verbena.cm.noise.KeyExchange;
 import verbena.cm.noise.X25519;
 import verbena.nic.link.Link;
@@ -20,9 +21,11 @@ import verbena.wire.roce.RoceV2;
 /// The agreements of a [PspLink] with its peers: it begins them, sends their messages, hands out what waited for
 /// keys, and forgets keys and peers when their time has come. One owner, the same as that of the link.
 final class PspKeys implements KeyExchange.Host {
+    private static final System.Logger LOGGER = System.getLogger("verbena.nic");
     private static final long SWEEP_NANOS = 10_000_000_000L;
 
     private final Link link;
+    private final Credentials credentials;
     private final LongSupplier clock;
     private final RandomGenerator random;
     private final PspCiphers ciphers;
@@ -36,17 +39,21 @@ final class PspKeys implements KeyExchange.Host {
     private final Frame[] single;
 
     private long sweepNanos;
+    /// The time before which no refusal is logged.
+    private long silentNanos;
     /// Whether the time of the next deadline may have changed.
     private boolean isDueChanged;
 
     /// @param link sends
     /// @param secret that all devices have which may talk with each other
+    /// @param credentials what this device shows of who it is, and asks for
     /// @param clock nanoseconds, monotonic
     /// @param random unpredictable to anybody
     /// @param arena of the memory for messages
     PspKeys(
             Link link,
             byte[] secret,
+            Credentials credentials,
             PspCiphers ciphers,
             PspPeers peers,
             PspCounters counters,
@@ -54,6 +61,7 @@ final class PspKeys implements KeyExchange.Host {
             RandomGenerator random,
             Arena arena) {
         this.link = link;
+        this.credentials = credentials;
         this.clock = clock;
         this.random = random;
         this.ciphers = ciphers;
@@ -65,7 +73,9 @@ final class PspKeys implements KeyExchange.Host {
         long now = clock.getAsLong();
         plain = new PlainPeers(link, peers, waiting, counters, arena, now);
         sweepNanos = now + SWEEP_NANOS;
-        exchange = new KeyExchange(secret, ciphers.version().name(), this, counters::count, now);
+        silentNanos = now;
+        String use = ciphers.version().name() + (credentials == Credentials.NONE ? "" : ", certificates");
+        exchange = new KeyExchange(secret, use, this, counters::count, now);
     }
 
     /// Returns the peers without keys.
@@ -264,6 +274,20 @@ final class PspKeys implements KeyExchange.Host {
         if (peer != null) {
             plain.onSilent(peer, clock.getAsLong());
         }
+    }
+
+    @Override
+    public void onRefused(KeyExchange.Pair pair, String why) {
+        long now = clock.getAsLong();
+        if (now - silentNanos >= 0) {
+            silentNanos = now + SWEEP_NANOS;
+            LOGGER.log(System.Logger.Level.WARNING, "{0} gets no keys: {1}", pair.remote(), why);
+        }
+    }
+
+    @Override
+    public Credentials credentials() {
+        return credentials;
     }
 
     @Override

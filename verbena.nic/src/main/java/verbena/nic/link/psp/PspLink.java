@@ -8,6 +8,7 @@ import java.util.TreeMap;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
+import verbena.cm.noise.Credentials;
 import verbena.cm.noise.KeyExchange;
 import verbena.nic.link.ForwardingLink;
 import verbena.nic.link.Link;
@@ -36,7 +37,7 @@ import verbena.wire.roce.RoceV2;
 /// on.
 ///
 /// Threads as in [Link]. Allocates nothing for a packet once there are keys.
-public final class PspLink extends ForwardingLink {
+public final class PspLink extends ForwardingLink implements PacketPairs {
     /// The bytes that a packet grows by: header, inner UDP header, ICV.
     public static final int OVERHEAD = PspHeader.BYTES + RoceV2.UDP_BYTES + PspHeader.ICV_BYTES;
 
@@ -62,13 +63,7 @@ public final class PspLink extends ForwardingLink {
     private final PspKeys keys;
     private final PspCounters counters = new PspCounters();
 
-    /// @param link closed with this one; it must not seal packets of PSP
-    /// @param secret that all devices have which may talk with each other, of at least 16 bytes
-    /// @param version of the packets, the same at all these devices
-    /// @param policy whose packets are protected
-    /// @param log gets all keys
-    /// @param clock nanoseconds, monotonic
-    /// @param random unpredictable to anybody
+    /// Makes a link whose peers have the secret, and show nothing besides. Otherwise as the other.
     public PspLink(
             Link link,
             byte[] secret,
@@ -77,12 +72,41 @@ public final class PspLink extends ForwardingLink {
             KeyLog log,
             LongSupplier clock,
             RandomGenerator random) {
-        this(link, secret, new PspCiphers(version, PspCiphers.isLibcryptoThere(), log), policy, clock, random, LIMITS);
+        this(link, secret, Credentials.NONE, version, policy, log, clock, random);
+    }
+
+    /// @param link closed with this one; it must not seal packets of PSP
+    /// @param secret that all devices have which may talk with each other, of at least 16 bytes
+    /// @param credentials what this device shows of who it is, and asks for
+    /// @param version of the packets, the same at all these devices
+    /// @param policy whose packets are protected
+    /// @param log gets all keys
+    /// @param clock nanoseconds, monotonic
+    /// @param random unpredictable to anybody
+    public PspLink(
+            Link link,
+            byte[] secret,
+            Credentials credentials,
+            PspVersion version,
+            PspPolicy policy,
+            KeyLog log,
+            LongSupplier clock,
+            RandomGenerator random) {
+        this(
+                link,
+                secret,
+                credentials,
+                new PspCiphers(version, PspCiphers.isLibcryptoThere(), log),
+                policy,
+                clock,
+                random,
+                LIMITS);
     }
 
     PspLink(
             Link link,
             byte[] secret,
+            Credentials credentials,
             PspCiphers ciphers,
             PspPolicy policy,
             LongSupplier clock,
@@ -92,7 +116,7 @@ public final class PspLink extends ForwardingLink {
         this.ciphers = ciphers;
         this.clock = clock;
         peers = new PspPeers(ciphers.version(), policy, limits, random::nextInt);
-        keys = new PspKeys(link, secret, ciphers, peers, counters, clock, random, arena);
+        keys = new PspKeys(link, secret, credentials, ciphers, peers, counters, clock, random, arena);
     }
 
     /// Prepares this process for agreements, so that the first takes no longer than others.
@@ -105,11 +129,21 @@ public final class PspLink extends ForwardingLink {
         return Math.min(link.packetMax(), Frame.PACKET_MAX) - OVERHEAD & ~3;
     }
 
-    /// Returns the service of the link below, but none for pairs: packets of a pair grow, so they may not fit into
-    /// one piece any more. Nor has it a seal of its own kind: packets look as they would without PSP.
+    /// Returns the service of the link below, but it has no seal of its own kind: packets look as they would without
+    /// PSP.
     @Override
     public <T> @Nullable T service(Class<T> kind) {
-        return kind == PacketPairs.class || kind == OwnSeal.class ? null : super.service(kind);
+        return kind == OwnSeal.class ? null : super.service(kind);
+    }
+
+    /// Returns whether both leave now, and the link below keeps them together: they grow by as much.
+    @Override
+    public boolean keepsTogether(Frame first, Frame next) {
+        PspPeer peer = peers.to(first);
+        boolean isLeaving = peer == null
+                ? peers.modeOf(first.destinationHigh, first.destinationLow) == PspPolicy.Mode.OFF
+                : peer.isPlain || peer.hasKeys(clock.getAsLong());
+        return isLeaving && link instanceof PacketPairs inside && inside.keepsTogether(first, next);
     }
 
     // --- receiving

@@ -8,10 +8,11 @@ import java.util.List;
 import verbena.nic.link.Link;
 import verbena.wire.Frame;
 
-/// The packets that wait for the keys of their peers: a few for each, and not many for all. Others are dropped.
+/// The packets that wait for the keys of their peers: for each about as many as Linux keeps for a neighbour whose
+/// address it does not know yet. Others are dropped.
 final class WaitingPackets {
-    private static final int OF_PEER_MAX = 8;
-    private static final int OF_ALL_MAX = 256;
+    private static final int OF_PEER_MAX = 64;
+    private static final int OF_ALL_MAX = 1_024;
 
     private final Link link;
     private final PspCounters counters;
@@ -28,7 +29,7 @@ final class WaitingPackets {
 
     /// Keeps a copy.
     void keep(PspPeer peer, Frame frame) {
-        Deque<Frame> queue = peer.waiting == null ? new ArrayDeque<>(OF_PEER_MAX) : peer.waiting;
+        Deque<Frame> queue = peer.waiting == null ? new ArrayDeque<>() : peer.waiting;
         if (queue.size() == OF_PEER_MAX || count == OF_ALL_MAX) {
             counters.unsealed.incrementAndGet();
             return;

@@ -24,6 +24,9 @@ import verbena.wire.Frame;
 class PspLinkTest {
     private static final byte[] OTHER_SECRET = Arrays.copyOf(new byte[] {1}, 32);
 
+    /// The time after which keys are dead.
+    private static final long LIFE_NANOS = 1_800 * PspNet.SECOND;
+
     private PspNet net = new PspNet();
     private End a = net.end("10.0.0.1", PspNet.SECRET, 1);
     private End b = net.end("10.0.0.2", PspNet.SECRET, 2);
@@ -97,6 +100,19 @@ class PspLinkTest {
         net.deliver(one);
         net.settle();
         assertThat(b.received).containsExactly(5);
+    }
+
+    /// An acknowledgement and the request behind it change places when both leave in one message. Packets that wait
+    /// for keys do not.
+    @Test
+    void packetsStayTogetherOnceThereAreKeys() {
+        assertThat(a.keepsPairsTo(b.gid)).isFalse();
+        a.send(b.gid, 1);
+        assertThat(a.keepsPairsTo(b.gid)).isFalse();
+        net.settle();
+        assertThat(a.keepsPairsTo(b.gid)).isTrue();
+        net.pass(LIFE_NANOS);
+        assertThat(a.keepsPairsTo(b.gid)).isFalse();
     }
 
     @Test

@@ -11,7 +11,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.function.Consumer;
+import verbena.cm.noise.Credentials;
 import verbena.nic.link.Link;
+import verbena.nic.link.PacketPairs;
 import verbena.transport.psp.Association;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
@@ -41,6 +43,8 @@ final class PspNet {
     boolean isLibcrypto = true;
     /// The policy of ends that begin from now on.
     PspPolicy policy = PspPolicy.REQUIRED;
+    /// The credentials of such ends.
+    Credentials credentials = Credentials.NONE;
 
     /// What is on the wire, in the order of departure.
     final Deque<Datagram> wire = new ArrayDeque<>();
@@ -86,6 +90,12 @@ final class PspNet {
         return end;
     }
 
+    /// Ends all.
+    void forget() {
+        ends.forEach(end -> end.psp.close());
+        ends.clear();
+    }
+
     /// Puts a datagram where its address says.
     void deliver(Datagram datagram) {
         for (End end : ends) {
@@ -114,7 +124,7 @@ final class PspNet {
     }
 
     /// An end: the device's side is the link of PSP, the wire's side this object.
-    final class End implements Link {
+    final class End implements Link, PacketPairs {
         final Gid gid;
         final Deque<Datagram> arriving = new ArrayDeque<>();
         /// The numbers of the packets that came, in their order.
@@ -140,6 +150,7 @@ final class PspNet {
             return new PspLink(
                     this,
                     secret,
+                    credentials,
                     new PspCiphers(PspVersion.AES_GCM_128, isLibcrypto, KeyLog.NONE),
                     policy,
                     () -> now,
@@ -236,6 +247,22 @@ final class PspNet {
                 seen.add(datagram);
             }
             return count;
+        }
+
+        /// Keeps all together.
+        @Override
+        public boolean keepsTogether(Frame first, Frame next) {
+            return true;
+        }
+
+        /// Whether the link of PSP keeps two packets to a peer together.
+        boolean keepsPairsTo(Gid to) {
+            Frame frame = sending[0];
+            frame.sourceHigh = gid.high();
+            frame.sourceLow = gid.low();
+            frame.destinationHigh = to.high();
+            frame.destinationLow = to.low();
+            return psp.keepsTogether(frame, frame);
         }
 
         @Override
