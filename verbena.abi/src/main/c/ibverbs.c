@@ -55,14 +55,14 @@ EXPORT int ibv_resolve_eth_l2_from_gid(void *context, void *attributes, uint8_t 
     return code(java(resolve_eth_l2, context, attributes, mac, vlan));
 }
 
-/* What another process has opened cannot be taken over. */
-EXPORT void *ibv_import_device(int fd) { (void) fd; return pointer(-EOPNOTSUPP); }
-EXPORT void *ibv_import_pd(void *context, uint32_t handle) { (void) context, (void) handle; return pointer(-EOPNOTSUPP); }
-EXPORT void ibv_unimport_pd(void *pd) { (void) pd; }
-EXPORT void *ibv_import_mr(void *pd, uint32_t handle) { (void) pd, (void) handle; return pointer(-EOPNOTSUPP); }
-EXPORT void ibv_unimport_mr(void *mr) { (void) mr; }
-EXPORT void *ibv_import_dm(void *context, uint32_t handle) { (void) context, (void) handle; return pointer(-EOPNOTSUPP); }
-EXPORT void ibv_unimport_dm(void *dm) { (void) dm; }
+/* Of a device that this process has open. What another process has opened cannot be taken over. */
+EXPORT void *ibv_import_device(int fd) { return pointer(java(import_device, fd)); }
+EXPORT void *ibv_import_pd(void *context, uint32_t handle) { return pointer(java(import_pd, context, handle)); }
+EXPORT void ibv_unimport_pd(void *pd) { java(unimport, pd); }
+EXPORT void *ibv_import_mr(void *pd, uint32_t handle) { return pointer(java(import_mr, pd, handle)); }
+EXPORT void ibv_unimport_mr(void *mr) { java(unimport, mr); }
+EXPORT void *ibv_import_dm(void *context, uint32_t handle) { return pointer(java(import_dm, context, handle)); }
+EXPORT void ibv_unimport_dm(void *dm) { java(unimport, dm); }
 
 /* ---- events: their file descriptors are readable as long as there is one, so poll(2), epoll(7) and O_NONBLOCK are the kernel's
  * business */

@@ -22,6 +22,17 @@ static void *alloc_parent_domain(void *context, void *attributes) {
 }
 static void *alloc_td(void *context, void *attributes) { return pointer(java(alloc_td, context, attributes)); }
 static int dealloc_td(void *td) { return code(java(dealloc_td, td)); }
+static void *alloc_dm(void *context, void *attributes) { return pointer(java(alloc_dm, context, attributes)); }
+static int free_dm(void *dm) { return code(java(free_dm, dm)); }
+static void *reg_dm_mr(void *pd, void *dm, uint64_t offset, size_t length, unsigned access) {
+    return pointer(java(reg_dm_mr, pd, dm, offset, length, access));
+}
+static int memcpy_to_dm(void *dm, uint64_t offset, const void *from, size_t length) {
+    return code(java(copy_dm, dm, offset, from, length, 1));
+}
+static int memcpy_from_dm(void *into, void *dm, uint64_t offset, size_t length) {
+    return code(java(copy_dm, dm, offset, into, length, 0));
+}
 static int modify_cq(void *cq, void *attributes) { return code(java(modify_cq, cq, attributes)); }
 static int query_rt_values(void *context, void *values) { return code(java(query_rt_values, context, values)); }
 static void *create_cq_ex(void *context, void *attributes) { return pointer(java(create_cq_ex, context, attributes)); }

@@ -41,6 +41,11 @@ public abstract class Handle {
         }
     }
 
+    /// Returns whether this is its number.
+    public final boolean hasNumber(int wanted) {
+        return numberAt() >= 0 && number == wanted;
+    }
+
     /// @throws OverwrittenException when the program has changed `handle` or `context`, by which the kernel
     ///     goes
     final void checkNumber() {
@@ -144,8 +149,15 @@ public abstract class Handle {
         release();
     }
 
+    /// Returns whether the program has imported it: it is a second name for an object, which stays when the name goes.
+    public boolean isImported() {
+        return false;
+    }
+
     protected void close() {
-        object().close();
+        if (!isImported()) {
+            object().close();
+        }
     }
 
     /// Gives back what is C's.

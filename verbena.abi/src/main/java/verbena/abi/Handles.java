@@ -65,6 +65,13 @@ public final class Handles {
         return handle;
     }
 
+    /// Registers a handle by its pointer, as a further one of its object.
+    public static <H extends Handle> H putOther(H handle) {
+        handle.putNumber();
+        put(handle.pointer, handle);
+        return handle;
+    }
+
     public static void remove(Handle handle) {
         POINTERS.remove(handle.object(), handle.pointer);
         remove(handle.pointer);

@@ -73,7 +73,7 @@ public final class Native {
         long _ = POLL.call(pollfds.address(), count, millis);
     }
 
-    static void close(int fd) {
+    public static void close(int fd) {
         long _ = CLOSE.call(fd);
     }
 }

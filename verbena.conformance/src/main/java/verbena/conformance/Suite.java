@@ -18,6 +18,7 @@ import verbena.conformance.cases.Concurrency;
 import verbena.conformance.cases.Connecting;
 import verbena.conformance.cases.Connections;
 import verbena.conformance.cases.Datagrams;
+import verbena.conformance.cases.DeviceMemories;
 import verbena.conformance.cases.Devices;
 import verbena.conformance.cases.Domains;
 import verbena.conformance.cases.Draining;
@@ -49,6 +50,7 @@ public final class Suite {
             Capabilities.class,
             Domains.class,
             Regions.class,
+            DeviceMemories.class,
             Windows.class,
             QueuePairs.class,
             StateChanges.class,

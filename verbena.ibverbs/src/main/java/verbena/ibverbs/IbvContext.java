@@ -25,6 +25,7 @@ import verbena.ibverbs.lib.Ops;
 import verbena.ibverbs.lib.PortQuery;
 import verbena.ibverbs.objects.IbvCompletionChannel;
 import verbena.ibverbs.objects.IbvCompletionQueue;
+import verbena.ibverbs.objects.IbvDeviceMemory;
 import verbena.ibverbs.objects.IbvProtectionDomain;
 import verbena.ibverbs.objects.IbvQueuePair;
 import verbena.ibverbs.objects.IbvSharedReceiveQueue;
@@ -38,6 +39,7 @@ import verbena.verbs.CompletionQueue;
 import verbena.verbs.CompletionQueueOptions;
 import verbena.verbs.DeviceAttributes;
 import verbena.verbs.DeviceException;
+import verbena.verbs.DeviceMemory;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.verbs.PortAttributes;
@@ -218,6 +220,13 @@ final class IbvContext extends OpenContext {
     public ProtectionDomain allocateProtectionDomain() {
         checkOpen("allocateProtectionDomain");
         return new IbvProtectionDomain(this, domains.incrementAndGet());
+    }
+
+    @Override
+    public DeviceMemory allocateDeviceMemory(long bytes) {
+        checkOpen("allocateDeviceMemory");
+        require("allocateDeviceMemory", Capability.DEVICE_MEMORY);
+        return new IbvDeviceMemory(this, bytes);
     }
 
     @Override

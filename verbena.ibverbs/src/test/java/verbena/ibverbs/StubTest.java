@@ -25,6 +25,7 @@ import verbena.verbs.Capability;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.CompletionQueueOptions;
 import verbena.verbs.DeviceException;
+import verbena.verbs.DeviceMemory;
 import verbena.verbs.FlushTarget;
 import verbena.verbs.Gid;
 import verbena.verbs.GidType;
@@ -816,5 +817,31 @@ class StubTest {
                         .hasMessageContaining("DMA_BUF");
             }
         });
+    }
+
+    // ---- memory of the device
+
+    @Test
+    void deviceMemoryIsCopiedAndRegisteredByItsOffset() {
+        assertThat(context.attributes().maxDeviceMemoryBytes()).isEqualTo(4096);
+        try (DeviceMemory memory = context.allocateDeviceMemory(256);
+                MemoryRegion of = domain.register(memory, 64, 128, EnumSet.of(Access.LOCAL_WRITE))) {
+            assertThat(stub.told())
+                    .isEqualTo("device memory 256 aligned 6\ndevice memory at 64 register 128 rights 21\n");
+            byte[] found = new byte[8];
+            memory.read(248, MemorySegment.ofArray(found));
+            assertThat(found).as("what another program has left is not shown").isEqualTo(new byte[8]);
+            memory.write(248, MemorySegment.ofArray(new byte[] {1, 2, 3, 4}));
+            memory.read(248, MemorySegment.ofArray(found));
+            assertThat(found).containsExactly(1, 2, 3, 4, 0, 0, 0, 0);
+            assertThat(of.address()).isZero();
+            assertThatThrownBy(of::segment).isInstanceOf(InvalidStateException.class);
+            assertThatThrownBy(memory::close).isInstanceOf(InUseException.class);
+            assertThatThrownBy(() -> memory.write(254, MemorySegment.ofArray(found)))
+                    .hasMessage("write: offset and length: multiples of 4, got 254 and 8");
+        }
+        assertThatThrownBy(() -> context.allocateDeviceMemory(8192))
+                .isInstanceOf(ResourceLimitException.class)
+                .hasMessageContaining("4096");
     }
 }

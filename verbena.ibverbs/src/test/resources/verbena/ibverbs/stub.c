@@ -275,6 +275,54 @@ static struct ibv_cq_ex *create_cq_ex(struct ibv_context *context, struct ibv_cq
 	return &cq->ex;
 }
 
+/* Memory of the device: 4096 bytes of it. */
+struct stub_dm {
+	struct ibv_dm dm;
+	size_t length;
+	char bytes[4096];
+};
+
+static int memcpy_to_dm(struct ibv_dm *dm, uint64_t offset, const void *from, size_t length)
+{
+	memcpy(((struct stub_dm *)dm)->bytes + offset, from, length);
+	return 0;
+}
+
+static int memcpy_from_dm(void *into, struct ibv_dm *dm, uint64_t offset, size_t length)
+{
+	memcpy(into, ((struct stub_dm *)dm)->bytes + offset, length);
+	return 0;
+}
+
+static struct ibv_dm *alloc_dm(struct ibv_context *context, struct ibv_alloc_dm_attr *attr)
+{
+	if (attr->length > sizeof(((struct stub_dm *)0)->bytes)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	struct stub_dm *made = malloc(sizeof(*made));
+	memset(made, 0x5a, sizeof(*made));
+	made->dm.context = context;
+	made->dm.memcpy_to_dm = memcpy_to_dm;
+	made->dm.memcpy_from_dm = memcpy_from_dm;
+	made->length = attr->length;
+	say("device memory %zu aligned %u\n", attr->length, attr->log_align_req);
+	return &made->dm;
+}
+
+static int free_dm(struct ibv_dm *dm)
+{
+	free(dm);
+	return 0;
+}
+
+static struct ibv_mr *reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *dm, uint64_t offset, size_t length, unsigned int access)
+{
+	(void)dm;
+	say("device memory at %llu ", (unsigned long long)offset);
+	return ibv_reg_mr(pd, NULL, length, (int)access);
+}
+
 static int query_device_ex(struct ibv_context *context, const struct ibv_query_device_ex_input *input,
 			   struct ibv_device_attr_ex *attr, size_t size)
 {
@@ -283,6 +331,7 @@ static int query_device_ex(struct ibv_context *context, const struct ibv_query_d
 	ibv_query_device(context, &attr->orig_attr);
 	attr->completion_timestamp_mask = getenv("STUB_NO_CLOCK") ? 0 : 0xffffffffffff;
 	attr->hca_core_clock = 156250;
+	attr->max_dm_size = 4096;
 	attr->device_cap_flags_ex = getenv("STUB_EXTENSIONS") ? 1ull << 38 | 1ull << 40 : 0;
 	return 0;
 }
@@ -409,6 +458,9 @@ struct ibv_context *ibv_open_device(struct ibv_device *of)
 	struct verbs_context *context = calloc(1, sizeof(*context));
 	context->sz = getenv("STUB_ODD_SIZE") ? 12345 : sizeof(*context);
 	context->query_port = query_port;
+	context->alloc_dm = alloc_dm;
+	context->free_dm = free_dm;
+	context->reg_dm_mr = reg_dm_mr;
 	context->query_device_ex = query_device_ex;
 	context->create_cq_ex = create_cq_ex;
 	context->create_qp_ex = create_qp_ex;

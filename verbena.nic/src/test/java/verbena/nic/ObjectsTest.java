@@ -28,6 +28,7 @@ import verbena.verbs.Capability;
 import verbena.verbs.CompletionQueueOptions;
 import verbena.verbs.ConnectOptions;
 import verbena.verbs.DeviceException;
+import verbena.verbs.DeviceMemory;
 import verbena.verbs.Endpoint;
 import verbena.verbs.Gid;
 import verbena.verbs.GidType;
@@ -60,6 +61,39 @@ class ObjectsTest {
     @AfterEach
     void close() {
         pair.close();
+    }
+
+    // ---- memory of the device
+
+    /// Another process's programs are no concern, but those of one device share what it has.
+    @Test
+    void deviceMemoryThatIsClosedCanBeHadAgain() {
+        long all = a.context.attributes().maxDeviceMemoryBytes();
+        for (int i = 0; i < 3; i++) {
+            try (DeviceMemory _ = a.context.allocateDeviceMemory(all - 8);
+                    DeviceMemory _ = a.context.allocateDeviceMemory(8)) {
+                assertThatThrownBy(() -> a.context.allocateDeviceMemory(1))
+                        .isInstanceOf(ResourceLimitException.class)
+                        .hasMessageContaining("maxDeviceMemoryBytes");
+            }
+        }
+    }
+
+    @Test
+    void deviceMemoryOfAnotherDeviceIsRefused() {
+        try (DeviceMemory memory = b.context.allocateDeviceMemory(64)) {
+            assertThatThrownBy(() -> a.domain.register(memory, 0, 64, Access.local()))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessage("register: memory: belongs to another context");
+        }
+    }
+
+    @Test
+    void closedDeviceMemoryIsNotCopied() {
+        DeviceMemory memory = a.context.allocateDeviceMemory(64);
+        memory.close();
+        assertThatThrownBy(() -> memory.read(0, MemorySegment.ofArray(new byte[4])))
+                .isInstanceOf(InvalidStateException.class);
     }
 
     // ---- the device

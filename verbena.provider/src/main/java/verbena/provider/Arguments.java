@@ -1,11 +1,13 @@
 package verbena.provider;
 
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Access;
 import verbena.verbs.Capability;
 import verbena.verbs.Context;
 import verbena.verbs.DeviceAttributes;
+import verbena.verbs.DeviceMemory;
 import verbena.verbs.Gid;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.MemoryRegion;
@@ -112,6 +114,15 @@ public final class Arguments {
         if (limit < 0 || limit > srq.maxWr()) {
             throw new IllegalArgumentException("armLimit: limit: 0 to " + srq.maxWr() + ", got " + limit);
         }
+    }
+
+    /// Checks the bytes that are copied into device memory, or out of it.
+    public static void checkDeviceCopy(String verb, DeviceMemory memory, long offset, long bytes) {
+        if (offset % DeviceMemory.COPY_UNIT != 0 || bytes % DeviceMemory.COPY_UNIT != 0) {
+            throw new IllegalArgumentException(verb + ": offset and length: multiples of " + DeviceMemory.COPY_UNIT
+                    + ", got " + offset + " and " + bytes);
+        }
+        Objects.checkFromIndexSize(offset, bytes, memory.length());
     }
 
     /// Checks the new properties of a region, except rights that its device does not know.

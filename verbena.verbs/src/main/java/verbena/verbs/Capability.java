@@ -32,6 +32,8 @@ public enum Capability {
     ON_DEMAND_PAGING,
     /// Memory of another device is registered: [ProtectionDomain#registerDmaBuf].
     DMA_BUF,
+    /// The device has memory for programs: [Context#allocateDeviceMemory].
+    DEVICE_MEMORY,
     SQ_DRAIN,
     /// Connected queue pairs migrate to an alternate path: [QpModification#alternatePath].
     PATH_MIGRATION,

@@ -88,6 +88,17 @@ public interface Context extends VerbsObject {
     /// @throws ResourceLimitException when the device has no more
     ProtectionDomain allocateProtectionDomain();
 
+    /// Allocates memory of the device, zeroed, from an address on that fits every atomic (ibv_alloc_dm(3)).
+    ///
+    /// @param bytes at least 1
+    /// @throws IllegalArgumentException when `bytes` is less than 1
+    /// @throws ResourceLimitException when the device has not so much left
+    /// @throws UnsupportedException when the device has no memory for programs
+    @Preview
+    default DeviceMemory allocateDeviceMemory(long bytes) {
+        throw new UnsupportedException("allocateDeviceMemory", Capability.DEVICE_MEMORY, device().name());
+    }
+
     /// Makes a completion queue of at least `entries` entries, without a channel.
     ///
     /// @throws ResourceLimitException when the device has no more, or none of this size

@@ -7,6 +7,7 @@ import java.util.Set;
 ///
 /// @param pageSizeCapability page sizes that the device can use: bit n stands for 2^n bytes
 /// @param localAckDelay longest delay of an ACK in the device, as a code n: `4.096 µs × 2^n`
+/// @param maxDeviceMemoryBytes largest [DeviceMemory]
 /// @param timestampMask the bits of [WorkCompletion#timestamp()] that count: the time between two of them is `(later
 ///     - earlier) & timestampMask` ticks
 /// @param timestampKilohertz ticks of that clock in a millisecond; 0 when the device does not report it
@@ -45,6 +46,7 @@ public record DeviceAttributes(
         int localAckDelay,
         int physicalPorts,
         long maxMessageBytes,
+        long maxDeviceMemoryBytes,
         long timestampMask,
         long timestampKilohertz,
         Set<Capability> capabilities) {

@@ -28,8 +28,8 @@ public interface MemoryRegion extends VerbsObject, LocalMemory {
 
     /// Returns the memory.
     ///
-    /// @throws InvalidStateException when it is another device's ([ProtectionDomain#registerDmaBuf]), which this
-    ///     process has no address of
+    /// @throws InvalidStateException when it is another device's ([ProtectionDomain#registerDmaBuf]) or this
+    ///     device's own ([DeviceMemory]), which this process has no address of
     @Override
     MemorySegment segment();
 

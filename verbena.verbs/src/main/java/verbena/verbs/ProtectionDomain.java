@@ -51,6 +51,23 @@ public interface ProtectionDomain extends VerbsObject {
                 "registerDmaBuf", Capability.DMA_BUF, context().device().name());
     }
 
+    /// Registers a part of the device's memory (ibv_reg_dm_mr(3)). Requests name its first byte as address 0, so the
+    /// region has [Access#ZERO_BASED]. It has no [MemoryRegion#segment()].
+    ///
+    /// @param memory of the same device
+    /// @param offset start of the region in `memory`, in bytes
+    /// @param length bytes, 0 or more
+    /// @throws IllegalArgumentException when `memory` is of another context, or `access` asks for remote writing or
+    ///     atomics without local writing
+    /// @throws IndexOutOfBoundsException when the range is not inside
+    /// @throws ResourceLimitException when the device has no more regions
+    /// @throws UnsupportedException when the device has no memory for programs
+    @Preview
+    default MemoryRegion register(DeviceMemory memory, long offset, long length, Set<Access> access) {
+        throw new UnsupportedException(
+                "register", Capability.DEVICE_MEMORY, context().device().name());
+    }
+
     /// Allocates zeroed memory and registers it; closing the region frees it. Small regions share slabs, so many of
     /// them cost little. Within a host, requests are fastest between memory of this kind at both ends, because the
     /// processes share it.

@@ -8,6 +8,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import verbena.abi.Errno;
 import verbena.abi.EventInbox;
@@ -33,6 +34,9 @@ public final class ContextHandle extends Handle {
         "alloc_parent_domain",
         "alloc_td",
         "dealloc_td",
+        "alloc_dm",
+        "free_dm",
+        "reg_dm_mr",
         "modify_cq",
         "query_rt_values",
         "create_cq_ex",
@@ -48,6 +52,10 @@ public final class ContextHandle extends Handle {
     final Context context;
     private final boolean isPrograms;
     private final EventInbox<AsyncEvent> events;
+    /// The number of handles that share the device and its events: one, and those that are imported.
+    private final AtomicInteger sharers;
+    /// The descriptor that it was imported by; -1 when it was opened.
+    private final int descriptor;
     private @Nullable DomainHandle sharedDomain;
 
     private ContextHandle(long pointer, Context context, boolean isPrograms) {
@@ -55,6 +63,17 @@ public final class ContextHandle extends Handle {
         this.context = context;
         this.isPrograms = isPrograms;
         this.events = new EventInbox<>("verbena-abi-async", this::nextEvent, this::home, _ -> {});
+        this.sharers = new AtomicInteger(1);
+        this.descriptor = -1;
+    }
+
+    private ContextHandle(long pointer, ContextHandle shared, int descriptor) {
+        super(pointer, 0);
+        this.context = shared.context;
+        this.isPrograms = true;
+        this.events = shared.events;
+        this.sharers = shared.sharers;
+        this.descriptor = descriptor;
     }
 
     /// Finds or makes the handle of a device that a connection has opened.
@@ -72,6 +91,22 @@ public final class ContextHandle extends Handle {
     private static ContextHandle of(Context context, DeviceHandle device, boolean isPrograms) {
         long pointer = Native.allocate(VERBS_CONTEXT.size()) + AT;
         var made = new ContextHandle(pointer, context, isPrograms);
+        made.fill(device.pointer(), made.events.fd());
+        return Handles.put(made);
+    }
+
+    /// Returns a second name for it, with a descriptor of its own (ibv_import_device(3)). Objects that are made by
+    /// either belong to that one; events come to both.
+    ContextHandle imported(int fd) {
+        if (sharers.getAndUpdate(count -> count == 0 ? 0 : count + 1) == 0) {
+            throw new IllegalArgumentException("import_device: the device is being closed");
+        }
+        var made = new ContextHandle(Native.allocate(VERBS_CONTEXT.size()) + AT, this, fd);
+        made.fill(Memory.getLong(pointer + CONTEXT.at("device")), fd);
+        return Handles.putOther(made);
+    }
+
+    private void fill(long device, int commands) {
         for (String operation : OPERATIONS) {
             Memory.putLong(pointer + CONTEXT.at("ops." + operation), Operations.address(operation));
         }
@@ -80,12 +115,11 @@ public final class ContextHandle extends Handle {
             Memory.putLong(whole + VERBS_CONTEXT.at(operation), Operations.address(operation));
         }
         Memory.putLong(whole + VERBS_CONTEXT.at("sz"), VERBS_CONTEXT.size());
-        Memory.putLong(pointer + CONTEXT.at("device"), device.pointer());
-        Memory.putInt(pointer + CONTEXT.at("cmd_fd"), made.events.fd());
-        Memory.putInt(pointer + CONTEXT.at("async_fd"), made.events.fd());
+        Memory.putLong(pointer + CONTEXT.at("device"), device);
+        Memory.putInt(pointer + CONTEXT.at("cmd_fd"), commands);
+        Memory.putInt(pointer + CONTEXT.at("async_fd"), events.fd());
         Memory.putInt(pointer + CONTEXT.at("num_comp_vectors"), 1);
         Memory.putLong(pointer + CONTEXT.at("abi_compat"), -1);
-        return Handles.put(made);
     }
 
     @Override
@@ -180,7 +214,17 @@ public final class ContextHandle extends Handle {
         if (isPrograms) {
             dropObjects();
         }
-        context.close();
+        if (sharers.decrementAndGet() == 0) {
+            boolean isClosed = false;
+            try {
+                context.close();
+                isClosed = true;
+            } finally {
+                if (!isClosed) {
+                    sharers.incrementAndGet();
+                }
+            }
+        }
     }
 
     /// Destroys all that the program has of it, except for the objects that its connections use.
@@ -208,7 +252,12 @@ public final class ContextHandle extends Handle {
 
     @Override
     protected void release() {
-        events.close();
+        if (sharers.get() == 0) {
+            events.close();
+        }
+        if (descriptor >= 0) {
+            Native.close(descriptor);
+        }
         Native.free(pointer - AT);
     }
 }

@@ -200,6 +200,7 @@ final class DeviceCalls {
         put(from, into);
         putIfRoom(into, size, "completion_timestamp_mask", -1L);
         putIfRoom(into, size, "hca_core_clock", CompletionQueueHandle.CLOCK_KILOHERTZ);
+        putIfRoom(into, size, "max_dm_size", from.maxDeviceMemoryBytes());
         putIfRoom(into, size, "device_cap_flags_ex", Integer.toUnsignedLong(flags(from)));
         if (size >= DEVICE_ATTR_EX.size()) {
             Memory.putInt(into + DEVICE_ATTR_EX.at("phys_port_cnt_ex"), from.physicalPorts());

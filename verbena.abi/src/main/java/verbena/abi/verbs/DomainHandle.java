@@ -17,25 +17,30 @@ import verbena.verbs.ProtectionDomain;
 public final class DomainHandle extends Handle {
     public final ProtectionDomain domain;
     private final @Nullable DomainHandle wraps;
+    private final boolean isImported;
     private final AtomicInteger parents = new AtomicInteger();
 
-    private DomainHandle(long pointer, ProtectionDomain domain, long context, @Nullable DomainHandle wraps) {
-        super(pointer, context);
+    private DomainHandle(ProtectionDomain domain, long context, @Nullable DomainHandle wraps, boolean isImported) {
+        super(Native.allocate(PD.size()), context);
         this.domain = domain;
         this.wraps = wraps;
+        this.isImported = isImported;
         Memory.putLong(pointer + PD.at("context"), context);
     }
 
     static DomainHandle of(ProtectionDomain domain, long context) {
-        return Handles.put(new DomainHandle(Native.allocate(PD.size()), domain, context, null));
+        return Handles.put(new DomainHandle(domain, context, null, false));
     }
 
     DomainHandle parent() {
-        var made = new DomainHandle(Native.allocate(PD.size()), domain, device, this);
+        var made = new DomainHandle(domain, device, this, false);
         parents.incrementAndGet();
-        made.putNumber();
-        Handles.put(made.pointer, made);
-        return made;
+        return Handles.putOther(made);
+    }
+
+    /// Returns a second name for it, in the context that imports it.
+    DomainHandle imported(long context) {
+        return Handles.putOther(new DomainHandle(domain, context, null, true));
     }
 
     public static DomainHandle get(long pointer) {
@@ -53,7 +58,15 @@ public final class DomainHandle extends Handle {
     }
 
     @Override
+    public boolean isImported() {
+        return isImported;
+    }
+
+    @Override
     protected void close() {
+        if (isImported) {
+            return;
+        }
         if (wraps != null) {
             wraps.parents.decrementAndGet();
         } else if (parents.get() > 0) {

@@ -20,7 +20,7 @@ import verbena.verbs.spi.Registration;
 /// Protection domains, memory regions and windows.
 final class MemoryCalls {
     /// Bits that a provider may pass over (`IBV_ACCESS_OPTIONAL_RANGE`).
-    private static final int OPTIONAL = 0x3FF0_0000;
+    static final int OPTIONAL = 0x3FF0_0000;
     /// A flag that has no effect here: the use of the region by the kernel, or by pages.
     private static final int HUGETLB = Access.HUGETLB.bit();
 

@@ -13,16 +13,26 @@ final class RegionHandle extends Handle {
     MemoryRegion region;
     DomainHandle domain;
 
-    private RegionHandle(long pointer, MemoryRegion region, DomainHandle domain) {
-        super(pointer, domain.device);
+    private final boolean isImported;
+
+    private RegionHandle(MemoryRegion region, DomainHandle domain, boolean isImported) {
+        super(Native.allocate(MR.size()), domain.device);
         this.region = region;
         this.domain = domain;
+        this.isImported = isImported;
     }
 
     static RegionHandle of(MemoryRegion region, DomainHandle domain, long address, long length) {
-        var made = new RegionHandle(Native.allocate(MR.size()), region, domain);
+        var made = new RegionHandle(region, domain, false);
         made.put(address, length);
         return Handles.put(made);
+    }
+
+    /// Returns a second name for the region, which says nothing of its address (ibv_import_mr(3)).
+    RegionHandle imported(DomainHandle by) {
+        var made = new RegionHandle(region, by, true);
+        made.put(0, length());
+        return Handles.putOther(made);
     }
 
     /// Updates the program's struct with the region as it is now.
@@ -51,5 +61,10 @@ final class RegionHandle extends Handle {
     @Override
     public MemoryRegion object() {
         return region;
+    }
+
+    @Override
+    public boolean isImported() {
+        return isImported;
     }
 }

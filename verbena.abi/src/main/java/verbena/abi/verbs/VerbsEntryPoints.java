@@ -9,6 +9,8 @@ public final class VerbsEntryPoints {
             MethodHandles.lookup(),
             DeviceCalls.class,
             MemoryCalls.class,
+            DeviceMemoryCalls.class,
+            ImportCalls.class,
             CompletionCalls.class,
             QueueCalls.class,
             AddressCalls.class,

@@ -15,6 +15,7 @@ import verbena.verbs.CompletionQueueOptions;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 import verbena.verbs.DeviceAttributes;
+import verbena.verbs.DeviceMemory;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.verbs.PortAttributes;
@@ -95,6 +96,11 @@ final class CheckedContext extends CheckedObject<Context> implements Context {
     @Override
     public ProtectionDomain allocateProtectionDomain() {
         return new CheckedDomain(layer(), inner().allocateProtectionDomain());
+    }
+
+    @Override
+    public DeviceMemory allocateDeviceMemory(long bytes) {
+        return new CheckedMemory(layer(), inner().allocateDeviceMemory(bytes));
     }
 
     @Override

@@ -9,6 +9,7 @@ import verbena.verbs.Access;
 import verbena.verbs.AddressHandle;
 import verbena.verbs.AddressVector;
 import verbena.verbs.Context;
+import verbena.verbs.DeviceMemory;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.MemoryWindow;
 import verbena.verbs.ProtectionDomain;
@@ -35,6 +36,11 @@ final class CheckedDomain extends CheckedObject<ProtectionDomain> implements Pro
     @Override
     public MemoryRegion registerDmaBuf(int fd, long offset, long length, long iova, Set<Access> access) {
         return checked(inner().registerDmaBuf(fd, offset, length, iova, access), null, true);
+    }
+
+    @Override
+    public MemoryRegion register(DeviceMemory memory, long offset, long length, Set<Access> access) {
+        return checked(inner().register(CheckedObject.below(memory), offset, length, access), null, true);
     }
 
     @Override

@@ -293,6 +293,11 @@ public final class Capabilities {
         }
     }
 
+    public static void memoryOfTheDevice(Fixture fixture) throws Exception {
+        TestEnd end = fixture.end();
+        hadOrRefused(fixture, Capability.DEVICE_MEMORY, () -> fixture.own(end.context.allocateDeviceMemory(64)));
+    }
+
     private static void registers(
             Fixture fixture,
             Capability capability,

@@ -288,6 +288,20 @@ public final class VerbsStructs {
             rkey    u32
             """);
 
+    public static final Struct DM = Struct.of("struct ibv_dm", """
+            context        ptr
+            memcpy_to_dm   ptr
+            memcpy_from_dm ptr
+            comp_mask      u32
+            handle         u32
+            """);
+
+    public static final Struct ALLOC_DM_ATTR = Struct.of("struct ibv_alloc_dm_attr", """
+            length        ptr
+            log_align_req u32
+            comp_mask     u32
+            """);
+
     public static final Struct MW = Struct.of("struct ibv_mw", """
             context ptr
             pd      ptr
@@ -667,6 +681,8 @@ public final class VerbsStructs {
             ASYNC_EVENT,
             PD,
             MR,
+            DM,
+            ALLOC_DM_ATTR,
             MW,
             MW_BIND_INFO,
             MW_BIND,

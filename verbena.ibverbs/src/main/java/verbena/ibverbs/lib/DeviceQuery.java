@@ -119,6 +119,7 @@ public final class DeviceQuery {
                 Memory.getUnsignedByte(at + DEVICE_ATTR.at("local_ca_ack_delay")),
                 Memory.getUnsignedByte(at + DEVICE_ATTR.at("phys_port_cnt")),
                 0x8000_0000L,
+                capabilities.contains(Capability.DEVICE_MEMORY) ? deviceMemory() : 0,
                 hasTimestamps ? timestampMask() : 0,
                 hasTimestamps ? Memory.getLong(at + DEVICE_ATTR_EX.at("hca_core_clock")) : 0,
                 capabilities);
@@ -145,6 +146,10 @@ public final class DeviceQuery {
         add(found, Capability.SEND_WITH_INVALIDATE, manages);
         add(found, Capability.LOCAL_INVALIDATE, manages);
         add(found, Capability.ON_DEMAND_PAGING, (Memory.getLong(at + DEVICE_ATTR_EX.at("odp_caps")) & 1) != 0);
+        add(
+                found,
+                Capability.DEVICE_MEMORY,
+                deviceMemory() != 0 && ops.extended("ptr alloc_dm(ptr, ptr)").isPresent());
         add(found, Capability.CONNECTION_MANAGER, hasConnectionManager());
         tryOut(found);
         if (number("vendor_id") == SOFT_IWARP) {
@@ -153,6 +158,10 @@ public final class DeviceQuery {
             found.removeAll(Set.of(Capability.IOVA, Capability.ZERO_BASED, Capability.LOCAL_INVALIDATE));
         }
         return found;
+    }
+
+    private long deviceMemory() {
+        return Memory.getLong(at + DEVICE_ATTR_EX.at("max_dm_size"));
     }
 
     private long timestampMask() {

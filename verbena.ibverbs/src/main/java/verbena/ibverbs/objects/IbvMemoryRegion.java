@@ -30,7 +30,7 @@ import verbena.verbs.spi.Registration;
 /// program that closes its arena first gives the addresses back to the allocator while peers can still write to
 /// the pages: regions are to be closed before their memory.
 final class IbvMemoryRegion extends OwnedObject implements MemoryRegion {
-    /// Null when it is another device's.
+    /// Null when it is the device's own, or another device's.
     private final @Nullable MemorySegment segment;
     private final long length;
     private final Runnable free;
@@ -44,6 +44,7 @@ final class IbvMemoryRegion extends OwnedObject implements MemoryRegion {
     IbvMemoryRegion(
             String verb, OwnDomain domain, MemorySegment segment, long iova, Set<Access> access, Runnable free) {
         this(
+                List.of(domain),
                 domain,
                 segment,
                 segment.byteSize(),
@@ -57,6 +58,7 @@ final class IbvMemoryRegion extends OwnedObject implements MemoryRegion {
     /// One of memory that the kernel shares.
     IbvMemoryRegion(OwnDomain domain, int fd, long offset, long length, long iova, Set<Access> access) {
         this(
+                List.of(domain),
                 domain,
                 null,
                 length,
@@ -71,7 +73,23 @@ final class IbvMemoryRegion extends OwnedObject implements MemoryRegion {
                 () -> {});
     }
 
+    /// One of the device's memory.
+    IbvMemoryRegion(OwnDomain domain, IbvDeviceMemory memory, long offset, long length, Set<Access> access) {
+        this(
+                List.of(domain, memory),
+                domain,
+                null,
+                length,
+                0,
+                access,
+                () -> memory.register(domain.address(), offset, length, Access.bits(access)),
+                error -> domain.owner().refused("register", "regions of device memory", error),
+                () -> {});
+    }
+
+    /// @param parents the objects that cannot be closed before it
     private IbvMemoryRegion(
+            List<? extends OwnedObject> parents,
             OwnDomain domain,
             @Nullable MemorySegment segment,
             long length,
@@ -87,7 +105,7 @@ final class IbvMemoryRegion extends OwnedObject implements MemoryRegion {
         this.iova = iova;
         this.access = Set.copyOf(access);
         this.free = free;
-        madeFrom(List.of(domain));
+        madeFrom(parents);
         var made = make.get();
         if (made.isNull()) {
             abandon();
@@ -167,8 +185,9 @@ final class IbvMemoryRegion extends OwnedObject implements MemoryRegion {
     @Override
     public MemorySegment segment() {
         if (segment == null) {
-            throw new InvalidStateException("segment: " + this + " is of a dma-buf: this process has no address of it;"
-                    + " the process that has made the dma-buf can map it");
+            throw new InvalidStateException(
+                    "segment: " + this + " is of device memory or of a dma-buf: this process has"
+                            + " no address of it; the process that has made a dma-buf can map it");
         }
         return segment;
     }

@@ -3,6 +3,7 @@ package verbena.ibverbs.objects;
 import java.lang.foreign.MemorySegment;
 import java.util.Collections;
 import java.util.EnumSet;
+import java.util.Objects;
 import java.util.Set;
 import verbena.provider.Arguments;
 import verbena.provider.Slabs;
@@ -11,6 +12,7 @@ import verbena.verbs.AddressHandle;
 import verbena.verbs.AddressVector;
 import verbena.verbs.Capability;
 import verbena.verbs.CompletionQueue;
+import verbena.verbs.DeviceMemory;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.MemoryWindow;
 import verbena.verbs.QueuePair;
@@ -54,6 +56,19 @@ public final class IbvProtectionDomain extends OwnDomain {
         }
         Registration.checkIova("registerDmaBuf", iova, length, access);
         return new IbvMemoryRegion(this, fd, offset, length, iova, access);
+    }
+
+    @Override
+    public MemoryRegion register(DeviceMemory memory, long offset, long length, Set<Access> access) {
+        checkOpen("register");
+        owner().require("register", Capability.DEVICE_MEMORY);
+        checkAccess("register", access);
+        IbvDeviceMemory own =
+                Arguments.own("register", "memory", IbvDeviceMemory.class, memory, memory.context(), owner());
+        Objects.checkFromIndexSize(offset, length, own.length());
+        var rights = EnumSet.of(Access.ZERO_BASED);
+        rights.addAll(access);
+        return new IbvMemoryRegion(this, own, offset, length, rights);
     }
 
     /// Allocates memory of its own, from the start of a page on.

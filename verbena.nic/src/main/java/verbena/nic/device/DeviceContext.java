@@ -10,6 +10,7 @@ import java.util.SortedMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -48,6 +49,7 @@ import verbena.verbs.CompletionQueueOptions;
 import verbena.verbs.Device;
 import verbena.verbs.DeviceAttributes;
 import verbena.verbs.DeviceException;
+import verbena.verbs.DeviceMemory;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.verbs.Mtu;
@@ -88,12 +90,12 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
     private final AtomicBoolean failed = new AtomicBoolean();
     private final FailureWatch failureWatch = new FailureWatch();
     private final OpenQueuePairs queuePairs = new OpenQueuePairs();
-    /// The completion queues whose threads may be waiting when the engine fails.
-    private final Set<CompletionRing.Listener> openQueues = ConcurrentHashMap.newKeySet();
     private final DeviceCore core;
     private final Set<Runnable> closers = ConcurrentHashMap.newKeySet();
     private final Runnable networkChanged = this::onNetworkChanged;
     private final AtomicInteger channelNumber = new AtomicInteger();
+    /// The bytes of device memory that programs have.
+    private final AtomicLong deviceMemory = new AtomicLong();
 
     private DeviceContext(
             Device device,
@@ -120,7 +122,7 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
                 new PeerLog(device.name(), engines.first().counters()),
                 failureWatch::add,
                 queuePairs.all()));
-        this.core = new DeviceCore(this, engines, this.kind, events, random, xrcQueues, queuePairs, openQueues);
+        this.core = new DeviceCore(this, engines, this.kind, events, random, xrcQueues, queuePairs);
         this.facts = new DeviceFacts(device, mtu, this.kind, engines, gids);
     }
 
@@ -319,7 +321,7 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
             }
             engines.fail(cause);
             events.failed(cause);
-            openQueues.forEach(CompletionRing.Listener::onWake);
+            core.openQueues.forEach(CompletionRing.Listener::onWake);
             failureWatch.tell("device " + device.name() + " has failed: " + cause);
         }
 
@@ -397,6 +399,12 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
         checkOpen("allocateProtectionDomain");
         return core.protectionDomains.take(
                 "allocateProtectionDomain", number -> new SoftProtectionDomain(core, number));
+    }
+
+    @Override
+    public DeviceMemory allocateDeviceMemory(long bytes) {
+        checkOpen("allocateDeviceMemory");
+        return new SoftDeviceMemory(core, bytes, deviceMemory);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package verbena.nic.device;
 
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.random.RandomGenerator;
 import verbena.nic.engine.Engine;
 import verbena.nic.engine.Engines;
@@ -44,7 +45,7 @@ final class DeviceCore {
     final KeyTable<XrcQueue> xrcQueues;
     final OpenQueuePairs queuePairs;
     /// The completion queues whose threads may be waiting when the engine fails.
-    final Set<CompletionRing.Listener> openQueues;
+    final Set<CompletionRing.Listener> openQueues = ConcurrentHashMap.newKeySet();
 
     <C extends OwnedObject & ObservedDevice> DeviceCore(
             C context,
@@ -53,8 +54,7 @@ final class DeviceCore {
             DeviceEvents events,
             RandomGenerator random,
             KeyTable<XrcQueue> xrcQueues,
-            OpenQueuePairs queuePairs,
-            Set<CompletionRing.Listener> openQueues) {
+            OpenQueuePairs queuePairs) {
         this.context = context;
         this.root = context;
         this.engines = engines;
@@ -63,7 +63,6 @@ final class DeviceCore {
         this.random = random;
         this.xrcQueues = xrcQueues;
         this.queuePairs = queuePairs;
-        this.openQueues = openQueues;
         this.placement = new Placement(engines);
         this.regionMemory = kind.regionMemory();
     }

@@ -66,6 +66,7 @@ record DeviceFacts(Device device, Mtu mtu, DeviceKind kind, Engines engines, Gid
                 ACK_DELAY,
                 1,
                 DeviceLimits.MESSAGE_BYTES_MAX,
+                DeviceLimits.DEVICE_MEMORY_BYTES_MAX,
                 0,
                 0,
                 profile.capabilities());

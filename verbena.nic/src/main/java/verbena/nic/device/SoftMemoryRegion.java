@@ -3,11 +3,13 @@ package verbena.nic.device;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import verbena.nic.observe.JfrEvents;
 import verbena.provider.Arguments;
 import verbena.transport.memory.Region;
 import verbena.verbs.Access;
 import verbena.verbs.InUseException;
+import verbena.verbs.InvalidStateException;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.spi.OwnedObject;
@@ -16,16 +18,20 @@ import verbena.verbs.spi.Registration;
 final class SoftMemoryRegion extends OwnedObject implements MemoryRegion {
     private final Region region;
     private final Runnable free;
+    /// The device memory that it is of; null for memory of the process.
+    private final @Nullable SoftDeviceMemory of;
     private volatile SoftDomain domain;
     private volatile Set<Access> access;
 
-    SoftMemoryRegion(SoftDomain domain, Region region, Set<Access> access, Runnable free) {
+    SoftMemoryRegion(
+            SoftDomain domain, Region region, Set<Access> access, Runnable free, @Nullable SoftDeviceMemory of) {
         super("memory region 0x" + Integer.toHexString(region.key()));
         this.domain = domain;
         this.region = region;
         this.access = Set.copyOf(access);
         this.free = free;
-        madeFrom(domain);
+        this.of = of;
+        madeFrom(of == null ? List.of(domain) : List.of(domain, of));
     }
 
     Region entry() {
@@ -39,6 +45,10 @@ final class SoftMemoryRegion extends OwnedObject implements MemoryRegion {
 
     @Override
     public MemorySegment segment() {
+        if (of != null) {
+            throw new InvalidStateException(
+                    "segment: " + label() + " is of device memory, which this process has no address of");
+        }
         return region.memory();
     }
 

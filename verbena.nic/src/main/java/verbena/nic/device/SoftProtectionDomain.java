@@ -1,6 +1,8 @@
 package verbena.nic.device;
 
 import java.lang.foreign.MemorySegment;
+import java.util.EnumSet;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.kind.DeviceLimits;
@@ -16,6 +18,7 @@ import verbena.verbs.AddressHandle;
 import verbena.verbs.AddressVector;
 import verbena.verbs.Capability;
 import verbena.verbs.CompletionQueue;
+import verbena.verbs.DeviceMemory;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.MemoryWindow;
 import verbena.verbs.QueuePair;
@@ -39,7 +42,19 @@ final class SoftProtectionDomain extends SoftDomain {
                     + " file (FileChannel.map with an arena) and register that");
         }
         Registration.checkIova("register", iova, segment.byteSize(), access);
-        return add("register", new Region(number(), segment, iova, Access.bits(access)), access, () -> {});
+        return add("register", new Region(number(), segment, iova, Access.bits(access)), access, () -> {}, null);
+    }
+
+    @Override
+    public MemoryRegion register(DeviceMemory memory, long offset, long length, Set<Access> access) {
+        checkOpen("register");
+        checkAccess("register", access);
+        SoftDeviceMemory own =
+                Arguments.own("register", "memory", SoftDeviceMemory.class, memory, memory.context(), context());
+        Objects.checkFromIndexSize(offset, length, own.length());
+        var rights = EnumSet.of(Access.ZERO_BASED);
+        rights.addAll(access);
+        return add("register", own.region(number(), offset, length, Access.bits(rights)), rights, () -> {}, own);
     }
 
     @Override
@@ -54,17 +69,23 @@ final class SoftProtectionDomain extends SoftDomain {
         MemorySegment segment = piece.segment();
         long iova = access.contains(Access.ZERO_BASED) ? 0 : segment.address();
         return add(
-                "allocate", Region.ofLastingMemory(number(), segment, iova, Access.bits(access)), access, piece.free());
+                "allocate",
+                Region.ofLastingMemory(number(), segment, iova, Access.bits(access)),
+                access,
+                piece.free(),
+                null);
     }
 
-    private MemoryRegion add(String verb, Region region, Set<Access> access, Runnable free) {
+    /// @param of the device memory that it is of; null for memory of the process
+    private MemoryRegion add(
+            String verb, Region region, Set<Access> access, Runnable free, @Nullable SoftDeviceMemory of) {
         SoftMemoryRegion made = null;
         boolean added = core().engines.memory().add(region);
         try {
             if (!added) {
                 throw new ResourceLimitException(verb, "maxMr", DeviceLimits.MR_MAX, "all are in use; close some");
             }
-            made = new SoftMemoryRegion(this, region, access, free);
+            made = new SoftMemoryRegion(this, region, access, free, of);
             JfrEvents.registered(core().name(), made);
             return made;
         } finally {

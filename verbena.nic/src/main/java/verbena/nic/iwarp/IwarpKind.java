@@ -35,6 +35,7 @@ final class IwarpKind implements DeviceKind {
                     Capability.LOCAL_INVALIDATE,
                     Capability.MEMORY_WINDOW_TYPE_1,
                     Capability.MEMORY_WINDOW_TYPE_2,
+                    Capability.DEVICE_MEMORY,
                     Capability.RESIZE_CQ,
                     Capability.REREGISTER,
                     Capability.ZERO_BASED,

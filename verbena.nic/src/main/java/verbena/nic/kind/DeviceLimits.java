@@ -14,6 +14,8 @@ public final class DeviceLimits {
     public static final int PD_MAX = 65_536;
     public static final int SRQ_MAX = 65_536;
     public static final int READ_ATOMIC_MAX = 128;
+    /// The memory of a device for programs: of one [verbena.verbs.DeviceMemory], and of all of an open device.
+    public static final long DEVICE_MEMORY_BYTES_MAX = 256 << 10;
     public static final long MESSAGE_BYTES_MAX = Messages.BYTES_MAX;
 
     private DeviceLimits() {}

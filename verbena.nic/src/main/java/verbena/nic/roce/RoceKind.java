@@ -59,6 +59,7 @@ public class RoceKind implements DeviceKind {
                     Capability.LOCAL_INVALIDATE,
                     Capability.MEMORY_WINDOW_TYPE_1,
                     Capability.MEMORY_WINDOW_TYPE_2,
+                    Capability.DEVICE_MEMORY,
                     Capability.FLUSH,
                     Capability.ATOMIC_WRITE,
                     Capability.MULTICAST,

@@ -305,6 +305,7 @@ final class StreamsWorld implements SmallWorld {
                     0,
                     0,
                     0,
+                    0,
                     Set.of(Capability.IMMEDIATE_DATA)));
 
     private final Arena arena = Arena.ofConfined();
