@@ -14,6 +14,9 @@
     CALL(reg_mr, 5) CALL(rereg_mr, 6) CALL(dereg_mr, 1) CALL(alloc_mw, 2) CALL(dealloc_mw, 1) CALL(bind_mw, 3) \
     CALL(alloc_dm, 2) CALL(free_dm, 1) CALL(reg_dm_mr, 5) CALL(copy_dm, 5) \
     CALL(import_device, 1) CALL(import_pd, 2) CALL(import_mr, 2) CALL(import_dm, 2) CALL(unimport, 1) \
+    /* flows */ \
+    CALL(create_flow, 2) CALL(destroy_flow, 1) CALL(create_counters, 2) CALL(destroy_counters, 1) \
+    CALL(attach_counters, 3) CALL(read_counters, 4) \
     /* completions */ \
     CALL(create_comp_channel, 1) CALL(destroy_comp_channel, 1) CALL(ack_cq_events, 2) CALL(create_cq, 5) \
     CALL(create_cq_ex, 2) CALL(resize_cq, 2) CALL(modify_cq, 2) CALL(destroy_cq, 1) CALL(poll_cq, 3) \

@@ -33,6 +33,18 @@ static int memcpy_to_dm(void *dm, uint64_t offset, const void *from, size_t leng
 static int memcpy_from_dm(void *into, void *dm, uint64_t offset, size_t length) {
     return code(java(copy_dm, dm, offset, into, length, 0));
 }
+static void *ibv_create_flow(void *qp, void *attributes) { return pointer(java(create_flow, qp, attributes)); }
+static int ibv_destroy_flow(void *flow) { return code(java(destroy_flow, flow)); }
+static void *create_counters(void *context, void *attributes) {
+    return pointer(java(create_counters, context, attributes));
+}
+static int destroy_counters(void *counters) { return code(java(destroy_counters, counters)); }
+static int attach_counters_point_flow(void *counters, void *attributes, void *flow) {
+    return code(java(attach_counters, counters, attributes, flow));
+}
+static int read_counters(void *counters, uint64_t *values, uint32_t count, uint32_t flags) {
+    return code(java(read_counters, counters, values, count, flags));
+}
 static int modify_cq(void *cq, void *attributes) { return code(java(modify_cq, cq, attributes)); }
 static int query_rt_values(void *context, void *values) { return code(java(query_rt_values, context, values)); }
 static void *create_cq_ex(void *context, void *attributes) { return pointer(java(create_cq_ex, context, attributes)); }

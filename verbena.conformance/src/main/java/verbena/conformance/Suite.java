@@ -30,6 +30,7 @@ import verbena.conformance.cases.Limits;
 import verbena.conformance.cases.Multicasts;
 import verbena.conformance.cases.Posting;
 import verbena.conformance.cases.QueuePairs;
+import verbena.conformance.cases.RawPackets;
 import verbena.conformance.cases.Regions;
 import verbena.conformance.cases.Reliable;
 import verbena.conformance.cases.Retries;
@@ -66,6 +67,7 @@ public final class Suite {
             Unreliable.class,
             Datagrams.class,
             Multicasts.class,
+            RawPackets.class,
             Extensions.class,
             Draining.class,
             Connecting.class,

@@ -26,6 +26,8 @@ import verbena.verbs.CompletionQueue;
 import verbena.verbs.CompletionQueueOptions;
 import verbena.verbs.DeviceException;
 import verbena.verbs.DeviceMemory;
+import verbena.verbs.FlowField;
+import verbena.verbs.FlowRule;
 import verbena.verbs.FlushTarget;
 import verbena.verbs.Gid;
 import verbena.verbs.GidType;
@@ -35,6 +37,7 @@ import verbena.verbs.InvalidStateException;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.MemoryWindow;
 import verbena.verbs.Mtu;
+import verbena.verbs.PacketFlow;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QpModification;
 import verbena.verbs.QpState;
@@ -817,6 +820,33 @@ class StubTest {
                         .hasMessageContaining("DMA_BUF");
             }
         });
+    }
+
+    // ---- raw packets
+
+    @Test
+    void aFlowIsLaidOutAsItsHeadersFollow() {
+        var rule = FlowRule.everything()
+                .with(FlowField.UDP_DESTINATION_PORT, 4791)
+                .with(FlowField.ETHER_TYPE, 0x0800)
+                .with(FlowField.IPV4_SOURCE, 0xC000_0200L, 0xFFFF_FF00L);
+        try (QueuePair qp = domain.createQueuePair(QueuePairOptions.rawPacket(cq))) {
+            stub.told();
+            try (PacketFlow flow = qp.attachFlow(rule)) {
+                assertThat(stub.told())
+                        .isEqualTo("flow type 0 of 4"
+                                + " spec 20 " + "00".repeat(12) + "08000000" + "00".repeat(12) + "ffff0000" + "0000"
+                                + " spec 32 0000" + "c0000200" + "00".repeat(8) + "ffffff00" + "00".repeat(8)
+                                + " spec 41 12b70000" + "ffff0000" + "0000"
+                                + " spec 1003\n");
+                assertThat(flow.packets()).isEqualTo(100);
+                assertThat(flow.bytes()).isEqualTo(6400);
+                assertThatThrownBy(qp::close).isInstanceOf(InUseException.class);
+            }
+        }
+        try (QueuePair rc = domain.createQueuePair(QueuePairOptions.rc(cq))) {
+            assertThatThrownBy(() -> rc.attachFlow(rule)).isInstanceOf(InvalidStateException.class);
+        }
     }
 
     // ---- memory of the device

@@ -275,6 +275,58 @@ static struct ibv_cq_ex *create_cq_ex(struct ibv_context *context, struct ibv_cq
 	return &cq->ex;
 }
 
+/* Flows: what is asked for is told, byte by byte. */
+static struct ibv_flow *create_flow(struct ibv_qp *qp, struct ibv_flow_attr *attr)
+{
+	const unsigned char *at = (const unsigned char *)(attr + 1);
+	struct ibv_flow *made = calloc(1, sizeof(*made));
+	made->context = qp->context;
+	say("flow type %d of %d", attr->type, attr->num_of_specs);
+	for (int i = 0; i < attr->num_of_specs; i++) {
+		int type = *(const int *)at, size = *(const uint16_t *)(at + 4);
+		say(" spec %x", type);
+		for (int n = 6; n < size && type < 0x1000; n++)
+			say("%s%02x", n == 6 ? " " : "", at[n]);
+		at += size;
+	}
+	say("\n");
+	return made;
+}
+
+static int destroy_flow(struct ibv_flow *flow)
+{
+	free(flow);
+	return 0;
+}
+
+static struct ibv_counters *create_counters(struct ibv_context *context, struct ibv_counters_init_attr *attr)
+{
+	(void)attr;
+	struct ibv_counters *made = calloc(1, sizeof(*made));
+	made->context = context;
+	return made;
+}
+
+static int destroy_counters(struct ibv_counters *counters)
+{
+	free(counters);
+	return 0;
+}
+
+static int attach_counters(struct ibv_counters *counters, struct ibv_counter_attach_attr *attr, struct ibv_flow *flow)
+{
+	(void)counters;
+	return flow || attr->comp_mask || attr->counter_desc != attr->index;
+}
+
+static int read_counters(struct ibv_counters *counters, uint64_t *values, uint32_t count, uint32_t flags)
+{
+	(void)counters, (void)flags;
+	for (uint32_t i = 0; i < count; i++)
+		values[i] = i ? 6400 : 100;
+	return 0;
+}
+
 /* Memory of the device: 4096 bytes of it. */
 struct stub_dm {
 	struct ibv_dm dm;
@@ -458,6 +510,12 @@ struct ibv_context *ibv_open_device(struct ibv_device *of)
 	struct verbs_context *context = calloc(1, sizeof(*context));
 	context->sz = getenv("STUB_ODD_SIZE") ? 12345 : sizeof(*context);
 	context->query_port = query_port;
+	context->ibv_create_flow = create_flow;
+	context->ibv_destroy_flow = destroy_flow;
+	context->create_counters = create_counters;
+	context->destroy_counters = destroy_counters;
+	context->attach_counters_point_flow = attach_counters;
+	context->read_counters = read_counters;
 	context->alloc_dm = alloc_dm;
 	context->free_dm = free_dm;
 	context->reg_dm_mr = reg_dm_mr;

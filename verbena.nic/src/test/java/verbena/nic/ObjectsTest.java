@@ -106,6 +106,7 @@ class ObjectsTest {
                 .isEqualTo(EnumSet.complementOf(EnumSet.of(
                         Capability.ON_DEMAND_PAGING,
                         Capability.DMA_BUF,
+                        Capability.RAW_PACKET,
                         Capability.PATH_MIGRATION,
                         Capability.COMPLETION_TIMESTAMPS)));
         assertThat(attributes.maxQpWr()).isEqualTo(16_384);

@@ -67,6 +67,10 @@ public final class PeerConnector {
             throw new InvalidStateException("connect: " + qp + " is of type UD, which has no peer: modify it to"
                     + " INIT, RTR and RTS, and name the receiver of each datagram with an address handle");
         }
+        if (qp.type() == QpType.RAW_PACKET) {
+            throw new InvalidStateException(
+                    "connect: " + qp + " is of type RAW_PACKET, which has no peer: modify it to INIT, RTR and RTS");
+        }
         QpState state = qp.state();
         if (state != QpState.RESET && state != QpState.INIT) {
             throw new InvalidStateException("connect: " + qp + " is in " + state + ", not in RESET or INIT");
@@ -96,7 +100,7 @@ public final class PeerConnector {
                 int served = Math.min(choices.maxReadAtomic(), attributes().maxQpReadAtomic());
                 qp.modify(new Transition.ToRtr(path, mtu, remote.qpn(), remote.psn(), served, choices.minRnrTimer()));
             }
-            case UD -> throw new AssertionError("has no peer");
+            case UD, RAW_PACKET -> throw new AssertionError("has no peer");
         }
     }
 
@@ -113,7 +117,7 @@ public final class PeerConnector {
                 qp.modify(new Transition.ToRts(
                         initialPsn, choices.ackTimeout(), choices.retryCount(), choices.rnrRetry(), asked));
             }
-            case UD -> throw new AssertionError("has no peer");
+            case UD, RAW_PACKET -> throw new AssertionError("has no peer");
         }
     }
 

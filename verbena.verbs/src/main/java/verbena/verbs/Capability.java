@@ -9,6 +9,9 @@ public enum Capability {
     UC,
     UD,
     SRQ,
+    /// Queue pairs of whole Ethernet frames: [QueuePair#attachFlow]. A software device has it where the process has
+    /// CAP_NET_RAW.
+    RAW_PACKET,
     /// Extended reliable connections: [Context#openXrcDomain].
     XRC,
     RDMA_READ,

@@ -91,6 +91,9 @@ public final class QpStateTable {
             Step both = step(QpType.RC, from, to);
             return both == null ? null : without(type == QpType.XRC_TARGET ? OF_REQUESTER : OF_RESPONDER, both);
         }
+        if (type == QpType.RAW_PACKET) {
+            return rawStep(from, to);
+        }
         boolean ud = type == QpType.UD;
         if (to == QpState.RESET || to == QpState.ERR) {
             return step(Set.of(), Set.of(CUR_STATE));
@@ -172,6 +175,24 @@ public final class QpStateTable {
             case SQE -> to == QpState.RTS && !rc ? step(Set.of(), Set.of(CUR_STATE, ud ? QKEY : ACCESS_FLAGS)) : null;
             case ERR -> null;
         };
+    }
+
+    /// Returns a step for a queue pair of frames, which has no peer and no protocol: it only needs its port.
+    private static @Nullable Step rawStep(QpState from, QpState to) {
+        boolean isStep = switch (from) {
+            case RESET, SQE, ERR -> false;
+            case INIT -> to == QpState.INIT || to == QpState.RTR;
+            case RTR -> to == QpState.RTS;
+            case RTS, SQD -> to == QpState.RTS || to == QpState.SQD;
+        };
+        if (from == QpState.RESET && to == QpState.INIT) {
+            return step(Set.of(PORT), Set.of());
+        }
+        if (to == QpState.SQD && isStep) {
+            return step(Set.of(), Set.of(EN_SQD_ASYNC_NOTIFY));
+        }
+        boolean isAlways = to == QpState.RESET || to == QpState.ERR || (from == QpState.SQE && to == QpState.RTS);
+        return isStep || isAlways ? step(Set.of(), from == QpState.INIT ? Set.of(PORT) : Set.of(CUR_STATE)) : null;
     }
 
     /// Returns a step for an end of XRC, which is half of a reliable connection and lacks what the other half is

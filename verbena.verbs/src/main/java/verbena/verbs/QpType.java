@@ -10,6 +10,8 @@ public enum QpType {
     UC(3),
     /// Unreliable datagram.
     UD(4),
+    /// Whole Ethernet frames, sent as they are and received by flows ([QueuePair#attachFlow]).
+    RAW_PACKET(8),
     /// Sends to targets of an [XrcDomain], and receives nothing (IBTA A14).
     XRC_INITIATOR(9),
     /// Receives from an initiator for the shared receive queues of an [XrcDomain], and sends nothing.
@@ -32,6 +34,7 @@ public enum QpType {
             case RC -> Capability.RC;
             case UC -> Capability.UC;
             case UD -> Capability.UD;
+            case RAW_PACKET -> Capability.RAW_PACKET;
             case XRC_INITIATOR, XRC_TARGET -> Capability.XRC;
         };
     }

@@ -90,6 +90,23 @@ public interface QueuePair extends VerbsObject {
     /// @throws UnsupportedException when only the connection manager connects this device ([Capability#ENDPOINTS])
     void connect(Endpoint remote, ConnectOptions options);
 
+    /// Lets frames that fit a rule come to this queue pair of type [QpType#RAW_PACKET], until the result is
+    /// closed (ibv_create_flow(3)). A frame takes a receive, which holds it from its first byte on. Without a
+    /// flow no frame comes.
+    ///
+    /// On a card a frame goes to one queue pair. A software device gives it to every queue pair that it fits,
+    /// and to the system as before.
+    ///
+    /// @throws InvalidStateException when it is of another type
+    /// @throws DeviceException when the interface cannot deliver
+    @Preview
+    default PacketFlow attachFlow(FlowRule rule) {
+        throw new UnsupportedException(
+                "attachFlow",
+                Capability.RAW_PACKET,
+                protectionDomain().context().device().name());
+    }
+
     /// Starts a batch of send requests, in this thread. Waits while another thread has one open.
     ///
     /// @throws InvalidStateException before RTS, when the queue pair is closed or is an XRC target, or when this

@@ -80,6 +80,12 @@ public record QueuePairOptions(
         return of(QpType.UD, cq);
     }
 
+    /// Returns options of a queue pair of Ethernet frames, otherwise as [#of].
+    @Preview
+    public static QueuePairOptions rawPacket(CompletionQueue cq) {
+        return of(QpType.RAW_PACKET, cq);
+    }
+
     /// Returns options of the sending end of an extended reliable connection, otherwise as [#of]. It has no receive
     /// queue, so its sizes for receives do not count.
     public static QueuePairOptions xrcInitiator(CompletionQueue cq) {

@@ -338,7 +338,7 @@ public final class QueueCalls {
                 VerbsConstants.IBV_QP_MAX_QP_RD_ATOMIC
                         | VerbsConstants.IBV_QP_RETRY_CNT
                         | VerbsConstants.IBV_QP_RNR_RETRY;
-            case RC, UC, UD -> 0;
+            case RC, UC, UD, RAW_PACKET -> 0;
         };
     }
 

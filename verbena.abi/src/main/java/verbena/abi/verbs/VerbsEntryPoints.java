@@ -11,6 +11,7 @@ public final class VerbsEntryPoints {
             MemoryCalls.class,
             DeviceMemoryCalls.class,
             ImportCalls.class,
+            FlowCalls.class,
             CompletionCalls.class,
             QueueCalls.class,
             AddressCalls.class,

@@ -10,7 +10,9 @@ import verbena.check.TrackedRequest;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.ConnectOptions;
 import verbena.verbs.Endpoint;
+import verbena.verbs.FlowRule;
 import verbena.verbs.Gid;
+import verbena.verbs.PacketFlow;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QpAttributes;
 import verbena.verbs.QpModification;
@@ -131,6 +133,11 @@ final class CheckedPair extends CheckedObject<QueuePair> implements QueuePair {
     @Override
     public SortedMap<String, Long> counters() {
         return inner().counters();
+    }
+
+    @Override
+    public PacketFlow attachFlow(FlowRule rule) {
+        return new CheckedFlow(layer(), inner().attachFlow(rule));
     }
 
     @Override

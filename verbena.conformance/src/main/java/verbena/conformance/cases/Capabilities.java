@@ -293,6 +293,14 @@ public final class Capabilities {
         }
     }
 
+    public static void rawPackets(Fixture fixture) throws Exception {
+        TestEnd end = fixture.end();
+        hadOrRefused(
+                fixture,
+                Capability.RAW_PACKET,
+                () -> fixture.own(end.domain.createQueuePair(QueuePairOptions.rawPacket(end.cq))));
+    }
+
     public static void memoryOfTheDevice(Fixture fixture) throws Exception {
         TestEnd end = fixture.end();
         hadOrRefused(fixture, Capability.DEVICE_MEMORY, () -> fixture.own(end.context.allocateDeviceMemory(64)));

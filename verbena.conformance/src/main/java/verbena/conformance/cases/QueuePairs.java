@@ -29,7 +29,7 @@ public final class QueuePairs {
     private static List<QpType> types(Fixture fixture) {
         var types = new ArrayList<QpType>();
         for (QpType type : QpType.values()) {
-            if (!type.isXrc() && fixture.has(type.capability())) {
+            if (!type.isXrc() && type != QpType.RAW_PACKET && fixture.has(type.capability())) {
                 types.add(type);
             }
         }

@@ -386,7 +386,7 @@ final class Actions {
 
     private void queuePairs() {
         for (QpType type : QpType.values()) {
-            if (!type.isXrc() && rights.has(type.capability())) {
+            if (!type.isXrc() && type != QpType.RAW_PACKET && rights.has(type.capability())) {
                 make("queue pair of type " + type, type == QpType.RC ? 6 : 2, pairs, by -> {
                     ProtectionDomain domain = any(by, domains);
                     return domain.createQueuePair(options(by, type, domain));

@@ -96,6 +96,7 @@ public final class LinuxAbi {
     public static final int PACKET_RX_RING = 5;
     public static final int PACKET_STATISTICS = 6;
     public static final int PACKET_VERSION = 10;
+    public static final int PACKET_IGNORE_OUTGOING = 23;
     public static final int PACKET_MR_MULTICAST = 0;
     public static final int PACKET_OUTGOING = 4;
     public static final int TPACKET_V2 = 1;

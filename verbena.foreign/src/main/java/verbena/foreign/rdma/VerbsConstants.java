@@ -348,4 +348,21 @@ public final class VerbsConstants {
     public static final int IBV_LINK_LAYER_UNSPECIFIED = 0;
     public static final int IBV_LINK_LAYER_INFINIBAND = 1;
     public static final int IBV_LINK_LAYER_ETHERNET = 2;
+
+    // ---- enum ibv_flow_attr_type, enum ibv_flow_flags, enum ibv_flow_spec_type, enum ibv_counter_description
+
+    public static final int IBV_FLOW_ATTR_NORMAL = 0;
+    public static final int IBV_FLOW_ATTR_ALL_DEFAULT = 1;
+    public static final int IBV_FLOW_ATTR_MC_DEFAULT = 2;
+    public static final int IBV_FLOW_ATTR_SNIFFER = 3;
+    public static final int IBV_FLOW_ATTR_FLAGS_EGRESS = 1 << 2;
+    public static final int IBV_FLOW_SPEC_ETH = 0x20;
+    public static final int IBV_FLOW_SPEC_IPV4 = 0x30;
+    public static final int IBV_FLOW_SPEC_IPV6 = 0x31;
+    public static final int IBV_FLOW_SPEC_IPV4_EXT = 0x32;
+    public static final int IBV_FLOW_SPEC_TCP = 0x40;
+    public static final int IBV_FLOW_SPEC_UDP = 0x41;
+    public static final int IBV_FLOW_SPEC_ACTION_COUNT = 0x1003;
+    public static final int IBV_COUNTER_PACKETS = 0;
+    public static final int IBV_COUNTER_BYTES = 1;
 }

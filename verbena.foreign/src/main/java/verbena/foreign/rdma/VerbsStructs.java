@@ -302,6 +302,22 @@ public final class VerbsStructs {
             comp_mask     u32
             """);
 
+    public static final Struct FLOW_ATTR = Struct.of("struct ibv_flow_attr", """
+            comp_mask    u32
+            type         u32
+            size         u16
+            priority     u16
+            num_of_specs u8
+            port         u8
+            flags        u32
+            """);
+
+    public static final Struct FLOW = Struct.of("struct ibv_flow", """
+            comp_mask u32
+            context   ptr
+            handle    u32
+            """);
+
     public static final Struct MW = Struct.of("struct ibv_mw", """
             context ptr
             pd      ptr
@@ -683,6 +699,8 @@ public final class VerbsStructs {
             MR,
             DM,
             ALLOC_DM_ATTR,
+            FLOW_ATTR,
+            FLOW,
             MW,
             MW_BIND_INFO,
             MW_BIND,

@@ -251,6 +251,11 @@ public final class DeviceQuery {
                 break;
             }
         }
+        if (ops.extended("ptr ibv_create_flow(ptr, ptr)").isPresent()) {
+            long raw = smallQp(cq, 0);
+            Memory.putInt(raw + QP_INIT_ATTR.at("qp_type"), VerbsConstants.IBV_QPT_RAW_PACKET);
+            add(found, Capability.RAW_PACKET, isMade(library.createQp.call(pd, raw)));
+        }
         tryExtension(Capability.FLUSH, FLUSHES_GLOBAL, pd, cq, found);
         tryExtension(Capability.ATOMIC_WRITE, WRITES_ATOMICALLY, pd, cq, found);
         add(found, Capability.RESIZE_CQ, library.resizeCq.call(cq, 8).error() == 0);

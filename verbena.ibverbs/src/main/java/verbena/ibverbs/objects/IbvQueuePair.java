@@ -27,9 +27,11 @@ import verbena.verbs.AsyncEvent;
 import verbena.verbs.ConnectOptions;
 import verbena.verbs.DeviceException;
 import verbena.verbs.Endpoint;
+import verbena.verbs.FlowRule;
 import verbena.verbs.Gid;
 import verbena.verbs.InvalidAttributesException;
 import verbena.verbs.InvalidStateException;
+import verbena.verbs.PacketFlow;
 import verbena.verbs.PathMigration;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QpAttribute;
@@ -248,10 +250,20 @@ public final class IbvQueuePair extends OwnedObject implements QueuePair {
                     + switch (type()) {
                         case XRC_INITIATOR -> " is an XRC initiator, which receives nothing";
                         case XRC_TARGET -> " takes receives from the shared receive queues that its peer names";
-                        case RC, UC, UD -> " takes receives from its shared receive queue; post them there";
+                        case RC, UC, UD, RAW_PACKET -> " takes receives from its shared receive queue; post them there";
                     });
         }
         return receives.begin();
+    }
+
+    @Override
+    public PacketFlow attachFlow(FlowRule rule) {
+        checkOpen("attachFlow");
+        if (type() != QpType.RAW_PACKET) {
+            throw new InvalidStateException("attachFlow: " + label() + " is of type " + type()
+                    + "; frames come to queue pairs of type RAW_PACKET");
+        }
+        return new IbvFlow(context, this, address, rule);
     }
 
     private void checkReceivable(String verb) {

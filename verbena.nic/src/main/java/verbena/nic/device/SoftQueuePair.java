@@ -6,6 +6,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.engine.Engine;
 import verbena.nic.engine.EngineTask;
+import verbena.nic.kind.FlowTarget;
 import verbena.nic.kind.QueuePairDriver;
 import verbena.nic.link.LinkException;
 import verbena.nic.observe.JfrEvents;
@@ -20,8 +21,10 @@ import verbena.verbs.AsyncEvent;
 import verbena.verbs.ConnectOptions;
 import verbena.verbs.DeviceException;
 import verbena.verbs.Endpoint;
+import verbena.verbs.FlowRule;
 import verbena.verbs.Gid;
 import verbena.verbs.InvalidStateException;
+import verbena.verbs.PacketFlow;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QpAttribute;
 import verbena.verbs.QpAttributes;
@@ -264,7 +267,7 @@ public final class SoftQueuePair extends OwnedObject implements DeviceQueuePair 
                     + switch (type()) {
                         case XRC_INITIATOR -> " is an XRC initiator, which receives nothing";
                         case XRC_TARGET -> " takes receives from the shared receive queues that its peer names";
-                        case RC, UC, UD -> " takes receives from its shared receive queue; post them there";
+                        case RC, UC, UD, RAW_PACKET -> " takes receives from its shared receive queue; post them there";
                     });
         }
         return receives.begin();
@@ -368,6 +371,16 @@ public final class SoftQueuePair extends OwnedObject implements DeviceQueuePair 
         } catch (LinkException e) {
             throw new DeviceException("attachMulticast: " + e.getMessage(), e);
         }
+    }
+
+    @Override
+    public PacketFlow attachFlow(FlowRule rule) {
+        checkOpen("attachFlow");
+        if (!(driver instanceof FlowTarget target)) {
+            throw new InvalidStateException("attachFlow: " + label() + " is of type " + type()
+                    + "; frames come to queue pairs of type RAW_PACKET");
+        }
+        return new SoftFlow(this, target, rule);
     }
 
     private void awaitGroup(Gid group) {

@@ -45,6 +45,7 @@ public record QueuePairWiring(
             case UC -> Transport.UC;
             case UD -> Transport.UD;
             case XRC_INITIATOR, XRC_TARGET -> Transport.XRC;
+            case RAW_PACKET -> throw new IllegalStateException("raw packets have no transport");
         };
     }
 }

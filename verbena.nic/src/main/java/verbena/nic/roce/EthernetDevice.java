@@ -64,8 +64,8 @@ record EthernetDevice(String name, HostInterface host, GidType type, DeviceOptio
                 used = List.of(protection.wrap(used.getFirst()));
                 mtu = mtu.min(LinkDevice.largestMtu(used.getFirst()));
             }
-            var context = DeviceContext.open(
-                    this, used, made -> new RoceKind(made, congestion, false, options.weakness()), mtu);
+            var context =
+                    DeviceContext.open(this, used, made -> new EthernetKind(made, congestion, options.weakness()), mtu);
             isOpen = true;
             context.watchNetwork();
             return context.capturing(options.capture());

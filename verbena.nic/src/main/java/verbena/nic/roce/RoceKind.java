@@ -198,6 +198,7 @@ public class RoceKind implements DeviceKind {
             case UC -> new UnreliableConnection(w.parts());
             case UD -> new UnreliableDatagram(w.parts());
             case XRC_INITIATOR -> initiator(w);
+            case RAW_PACKET -> throw new IllegalStateException("a device without raw packets makes none");
             case XRC_TARGET ->
                 new XrcTarget(w.parts(), w.xrcDomain().queues(), w.xrcDomain().number());
         };

@@ -91,8 +91,8 @@ record RoceV2Device(String name, HostInterface host, DeviceOptions options) impl
                 used = List.of(around);
             }
             Mtu mtu = Optional.ofNullable(options.mtu()).map(most::min).orElse(most);
-            var context = DeviceContext.open(
-                    this, used, made -> new RoceKind(made, congestion, false, options.weakness()), mtu);
+            var context =
+                    DeviceContext.open(this, used, made -> new EthernetKind(made, congestion, options.weakness()), mtu);
             opened = true;
             context.watchNetwork();
             return context.capturing(options.capture());

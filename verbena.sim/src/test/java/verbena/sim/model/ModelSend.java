@@ -77,7 +77,7 @@ public final class ModelSend {
                 case UC -> this != SEND_WITH_INVALIDATE && !isAnswered();
                 case UD -> this == SEND || this == SEND_WITH_IMMEDIATE;
                 case XRC_INITIATOR -> extension() == null;
-                case XRC_TARGET -> false;
+                case XRC_TARGET, RAW_PACKET -> false;
             };
         }
 

@@ -39,7 +39,7 @@ final class RequestRules {
                 unreliable.carryOut(queuePair, request);
                 yield true;
             }
-            case XRC_TARGET -> throw new IllegalStateException("a target sends nothing");
+            case XRC_TARGET, RAW_PACKET -> throw new IllegalStateException("not modelled: " + queuePair.type());
         };
     }
 }

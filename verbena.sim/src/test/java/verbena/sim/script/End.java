@@ -103,6 +103,7 @@ final class End implements QueuePairEvents, CompletionRing.Listener {
             case UC -> new UnreliableConnection(parts);
             case UD -> new UnreliableDatagram(parts);
             case XRC_INITIATOR -> new XrcInitiator(parts);
+            case RAW_PACKET -> throw new IllegalArgumentException("scripts have no raw packets");
             case XRC_TARGET -> new XrcTarget(parts, host.xrcQueues::get, XRC_DOMAIN);
         };
         spare = Frame.allocate(arena.allocate(Frame.SLOT_BYTES, 64))[0];

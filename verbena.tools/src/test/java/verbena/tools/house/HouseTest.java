@@ -59,6 +59,7 @@ class HouseTest {
                     "",
                     "observe",
                     "kind",
+                    "raw",
                     "device",
                     "iwarp",
                     "roce",

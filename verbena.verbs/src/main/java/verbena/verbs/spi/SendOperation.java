@@ -52,8 +52,10 @@ public enum SendOperation {
             return false;
         }
         return switch (this) {
-            case SEND, SEND_WITH_IMMEDIATE, FAULTY -> true;
-            case WRITE, WRITE_WITH_IMMEDIATE, LOCAL_INVALIDATE, BIND_WINDOW -> type != QpType.UD;
+            case SEND, FAULTY -> true;
+            case SEND_WITH_IMMEDIATE -> type != QpType.RAW_PACKET;
+            case WRITE, WRITE_WITH_IMMEDIATE, LOCAL_INVALIDATE, BIND_WINDOW ->
+                type != QpType.UD && type != QpType.RAW_PACKET;
             case SEND_WITH_INVALIDATE, READ, FETCH_ADD, COMPARE_SWAP ->
                 type == QpType.RC || type == QpType.XRC_INITIATOR;
             case ATOMIC_WRITE, FLUSH -> type == QpType.RC;
