@@ -8,6 +8,7 @@ import java.nio.channels.ClosedChannelException;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -31,7 +32,7 @@ final class MoveListener implements Moving.Side, Closeable {
     }
 
     /// The time in which a peer has to name its connection. It does so at once.
-    private static final Duration NAME = Duration.ofSeconds(10);
+    private static final int NAME_MILLIS = 10_000;
     /// The time in which the program has to accept the connection. A client may ask while it waits in the backlog.
     private static final long ACCEPTED_NANOS = Duration.ofSeconds(5).toNanos();
     /// The number of streams that have not named a connection yet. Further ones are closed.
@@ -40,8 +41,8 @@ final class MoveListener implements Moving.Side, Closeable {
     private static final byte TAKEN = 1;
 
     private final Streams streams;
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Condition changed = lock.newCondition();
+    private final ReentrantLock lock;
+    private final Condition changed;
     /// Guarded by the lock.
     private final Map<TcpAddresses, Moving> movable = new HashMap<>();
 
@@ -53,20 +54,32 @@ final class MoveListener implements Moving.Side, Closeable {
     private boolean isClosed;
 
     MoveListener(Streams streams) {
+        this(streams, new ReentrantLock());
+    }
+
+    /// Makes one with this lock, for a world that explores how threads meet.
+    MoveListener(Streams streams, ReentrantLock lock) {
         this.streams = streams;
+        this.lock = lock;
+        this.changed = lock.newCondition();
     }
 
     /// Makes the carrier of an accepted connection.
-    Moving accepted(Carrier.ByTcp by, Pace pace) throws IOException {
+    Moving accepted(Carrier by, Pace pace) throws IOException {
         var made = new Moving(by, false, pace.ofListener(), this);
+        add(made);
+        return made;
+    }
+
+    /// Lets this connection move.
+    void add(Moving accepted) {
         lock.lock();
         try {
-            movable.put(made.addresses(), made);
+            movable.put(accepted.addresses(), accepted);
             changed.signalAll();
         } finally {
             lock.unlock();
         }
-        return made;
     }
 
     @Override
@@ -146,7 +159,7 @@ final class MoveListener implements Moving.Side, Closeable {
         try {
             Thread.ofVirtual().name("verbena-nio-move").start(() -> {
                 try {
-                    join(found);
+                    join(new Carrier.ByStream(found, null, found.peerAddress().orElse(null), Usage.NONE));
                 } finally {
                     nameless.release();
                 }
@@ -160,10 +173,11 @@ final class MoveListener implements Moving.Side, Closeable {
         }
     }
 
-    private void join(StreamChannel found) {
+    /// Moves the connection that the first bytes of a stream name, or closes the stream. Waits for both.
+    void join(Carrier found) {
         boolean isTaken = false;
         try {
-            InetAddress from = found.peerAddress().orElseThrow().getAddress();
+            InetAddress from = Objects.requireNonNull(found.remote()).getAddress();
             Optional<TcpAddresses> name =
                     name(found).filter(of -> of.client().getAddress().equals(from));
             Moving named = name.isPresent() ? await(name.get()) : null;
@@ -174,8 +188,16 @@ final class MoveListener implements Moving.Side, Closeable {
             // no program knows this thread
         } finally {
             if (!isTaken) {
-                PendingCloses.add(found);
+                close(found);
             }
+        }
+    }
+
+    private static void close(Carrier found) {
+        try {
+            found.close(-1, false);
+        } catch (IOException e) {
+            // it is closed
         }
     }
 
@@ -193,14 +215,16 @@ final class MoveListener implements Moving.Side, Closeable {
         }
     }
 
-    private static Optional<TcpAddresses> name(StreamChannel from) throws IOException {
-        ByteBuffer into = ByteBuffer.allocate(TcpAddresses.BYTES);
-        while (into.hasRemaining()) {
-            if (from.read(into, NAME) < 0) {
+    private static Optional<TcpAddresses> name(Carrier from) throws IOException {
+        byte[] name = new byte[TcpAddresses.BYTES];
+        for (int at = 0; at < name.length; ) {
+            int read = from.read(name, at, name.length - at, NAME_MILLIS);
+            if (read < 0) {
                 return Optional.empty();
             }
+            at += read;
         }
-        return TcpAddresses.parse(into.flip());
+        return TcpAddresses.parse(ByteBuffer.wrap(name));
     }
 
     /// Listens no more. Connections that have moved stay.

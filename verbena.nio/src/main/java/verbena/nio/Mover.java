@@ -4,8 +4,8 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.PortUnreachableException;
 import java.nio.ByteBuffer;
-import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
+import verbena.nio.Carrier.ByStream;
 import verbena.nio.Choice.Failure;
 import verbena.nio.Choice.Turn;
 import verbena.stream.PendingCloses;
@@ -16,7 +16,7 @@ import verbena.stream.StreamOptions;
 /// bytes which connection is to move there.
 final class Mover implements Moving.Side {
     /// The time in which the listener has to answer. It answers at once.
-    private static final Duration ANSWER = Duration.ofSeconds(10);
+    private static final int ANSWER_MILLIS = 10_000;
 
     private final InetSocketAddress peer;
     private final StreamOptions options;
@@ -73,7 +73,7 @@ final class Mover implements Moving.Side {
                     : peer;
             boolean _ = made.connectTo(to);
             boolean _ = choice.onAnswer(System.nanoTime());
-            isTaken = it.asks() && ask(it, made);
+            isTaken = ask(it, new ByStream(made, null, peer, Usage.NONE));
         } catch (Throwable e) { // a device that cannot be used is no reason to end the connection
             Failure how = Failure.of(e);
             boolean _ = choice.onRdmaFailed(how, System.nanoTime());
@@ -88,12 +88,25 @@ final class Mover implements Moving.Side {
         }
     }
 
-    private static boolean ask(Moving it, StreamChannel by) throws IOException {
+    /// Writes a name. If the peer has closed the stream meanwhile, the end of the stream is its answer.
+    private static void write(ByteBuffer name, Carrier by) {
+        try {
+            int _ = by.write(name);
+        } catch (IOException e) {
+            // the next read tells whether the stream has ended or failed
+        }
+    }
+
+    /// Asks the peer whether it moves, and moves if so. Returns false if not; the stream is of no more use then.
+    static boolean ask(Moving it, Carrier by) throws IOException {
+        if (!it.asks()) {
+            return false;
+        }
         boolean isKnown = false;
         boolean isTaken = false;
         try {
-            int _ = by.write(it.addresses().name());
-            int answer = by.read(ByteBuffer.allocate(1), ANSWER);
+            write(it.addresses().name(), by);
+            int answer = by.read(new byte[1], 0, 1, ANSWER_MILLIS);
             isKnown = answer < 0; // the peer has refused, and knows no stream
             isTaken = answer > 0 && it.take(by, ByteBuffer.allocate(0));
         } finally {

@@ -14,6 +14,7 @@ import java.nio.channels.SocketChannel;
 import java.util.Objects;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import verbena.stream.StreamChannel;
 
@@ -61,19 +62,19 @@ final class Moving implements Carrier {
         LATER
     }
 
-    private final ByTcp tcp;
+    private final Carrier tcp;
     private final TcpAddresses addresses;
     private final Use use;
     private final Side side;
     /// Held by a thread that writes by TCP, or moves the output.
-    private final ReentrantLock writing = new ReentrantLock();
+    private final ReentrantLock writing;
 
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Condition changed = lock.newCondition();
+    private final ReentrantLock lock;
+    private final Condition changed;
 
     // Written under the lock, all below.
     private volatile State state = State.BY_TCP;
-    private volatile @Nullable ByStream stream;
+    private volatile @Nullable Carrier stream;
     private volatile boolean isInMoved;
     private volatile boolean isOutMoved;
     private boolean isInputShut;
@@ -83,13 +84,21 @@ final class Moving implements Carrier {
     private volatile Runnable listener = () -> {};
 
     /// @param isClient whether this side has made the connection
-    Moving(ByTcp tcp, boolean isClient, Pace pace, Side side) throws IOException {
+    Moving(Carrier tcp, boolean isClient, Pace pace, Side side) throws IOException {
+        this(tcp, isClient, pace, side, ReentrantLock::new);
+    }
+
+    /// Makes one with locks of these, for a world that explores how threads meet.
+    Moving(Carrier tcp, boolean isClient, Pace pace, Side side, Supplier<ReentrantLock> locks) throws IOException {
         InetSocketAddress local = Objects.requireNonNull(tcp.local());
         InetSocketAddress remote = Objects.requireNonNull(tcp.remote());
         this.tcp = tcp;
         this.addresses = isClient ? new TcpAddresses(local, remote) : new TcpAddresses(remote, local);
         this.use = new Use(pace);
         this.side = side;
+        this.writing = locks.get();
+        this.lock = locks.get();
+        this.changed = lock.newCondition();
     }
 
     TcpAddresses addresses() {
@@ -135,16 +144,15 @@ final class Moving implements Carrier {
     /// Takes the stream, to which the peer moves too. Returns false when it is too late.
     ///
     /// @param answer what the peer is told, by the server; empty at the client, which has been told
-    boolean take(StreamChannel made, ByteBuffer answer) throws IOException {
+    boolean take(Carrier by, ByteBuffer answer) throws IOException {
         lock.lock();
         try {
             boolean isServer = answer.hasRemaining();
             if (isServer ? state != State.BY_TCP : !hasAsked()) {
                 return false;
             }
-            var by = new ByStream(made, tcp.local(), tcp.remote(), Usage.NONE);
-            StreamChannel _ = made.configureBlocking(false);
-            if (made.write(answer) < answer.limit()) {
+            by.configureBlocking(false);
+            if (by.write(answer) < answer.limit()) {
                 return false;
             }
             stream = by;
@@ -191,14 +199,19 @@ final class Moving implements Carrier {
 
     /// Closes TCP when both directions have moved. The kernel still delivers what it has.
     private void onDirectionMoved() throws IOException {
-        if (isInMoved && isOutMoved && tcp.isOpen()) {
-            tcp.setOption(StandardSocketOptions.SO_LINGER, -1);
-            tcp.close(-1, false);
+        lock.lock(); // both directions may have moved at once, by two threads
+        try {
+            if (isInMoved && isOutMoved && tcp.isOpen()) {
+                tcp.setOption(StandardSocketOptions.SO_LINGER, -1);
+                tcp.close(-1, false);
+            }
+        } finally {
+            lock.unlock();
         }
         tell();
     }
 
-    private ByStream byRdma() {
+    private Carrier byRdma() {
         return Objects.requireNonNull(stream);
     }
 
@@ -335,7 +348,7 @@ final class Moving implements Carrier {
         lock.lock();
         try {
             isInputShut = true;
-            ByStream moved = stream;
+            Carrier moved = stream;
             if (moved != null) {
                 moved.shutdownInput();
             }
@@ -367,7 +380,7 @@ final class Moving implements Carrier {
         lock.lock();
         try {
             waits = block;
-            ByStream moved = stream;
+            Carrier moved = stream;
             if (moved != null) {
                 moved.configureBlocking(block);
             }
@@ -387,7 +400,7 @@ final class Moving implements Carrier {
 
     @Override
     public boolean isOpen() {
-        ByStream moved = stream;
+        Carrier moved = stream;
         return (tcp.isOpen() || (isInMoved && isOutMoved)) && (moved == null || moved.isOpen());
     }
 
@@ -403,7 +416,7 @@ final class Moving implements Carrier {
 
     @Override
     public int readyOps(int interestOps) {
-        ByStream moved = stream;
+        Carrier moved = stream;
         int by = (isInMoved ? SelectionKey.OP_READ : 0) | (isOutMoved ? SelectionKey.OP_WRITE : 0);
         return moved == null ? 0 : moved.readyOps(interestOps & by);
     }
@@ -422,7 +435,7 @@ final class Moving implements Carrier {
 
     @Override
     public @Nullable StreamChannel stream() {
-        ByStream moved = stream;
+        Carrier moved = stream;
         return moved == null ? null : moved.stream();
     }
 
@@ -449,7 +462,7 @@ final class Moving implements Carrier {
 
     @Override
     public void close(int lingerSeconds, boolean mayWait) throws IOException {
-        ByStream moved;
+        Carrier moved;
         lock.lock();
         try {
             state = State.CLOSED;
@@ -467,7 +480,7 @@ final class Moving implements Carrier {
 
     @Override
     public String toString() {
-        ByStream moved = stream;
+        Carrier moved = stream;
         return moved == null ? tcp.toString() : "begun by TCP, " + moved;
     }
 }
