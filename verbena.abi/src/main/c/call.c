@@ -215,6 +215,7 @@ __attribute__((visibility("default"))) long verbena_call(enum verbena_call which
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);
     me->where = INSIDE;
     if (__builtin_expect(are_places_kept, 0)) {
+        me->place.depth = 0;
         _Unwind_Backtrace(add_frame, &me->place);
     }
     long answer;

@@ -24,10 +24,12 @@ import verbena.verbs.spi.Providers;
 /// | `suppress=FILE` | findings that are known, see [Suppressions] |
 /// | `fail` | the process ends with status 1 for findings of the grade luck, with 2 for errors |
 /// | `quiet` | no text when there are no findings |
-/// | `log=FILE` | a log of requests, for races with other processes; `%p` is the number of this process |
+/// | `log=FILE` | a log of requests, for races with other processes |
 /// | `threads` | threads are ordered only by what can be seen |
 /// | `record=FOLDER` | what the program posts is written to a file in this folder; rules are off unless `only` names
 /// some |
+///
+/// `%p` in the name of what is written is the number of this process.
 public final class CheckOptions {
     private final Map<String, String> values = new TreeMap<>();
     private final Suppressions suppressions;
@@ -92,9 +94,7 @@ public final class CheckOptions {
 
     /// Returns the file for the log of requests; empty when none is wanted.
     public Optional<Path> log() {
-        return Optional.ofNullable(values.get("log"))
-                .map(name -> Path.of(
-                        name.replace("%p", Long.toString(ProcessHandle.current().pid()))));
+        return file("log");
     }
 
     private Set<Rule> named(String option) {
@@ -128,7 +128,9 @@ public final class CheckOptions {
     }
 
     private Optional<Path> file(String option) {
-        return Optional.ofNullable(values.get(option)).map(Path::of);
+        return Optional.ofNullable(values.get(option))
+                .map(name -> Path.of(
+                        name.replace("%p", Long.toString(ProcessHandle.current().pid()))));
     }
 
     private static void write(Path file, String text) {

@@ -165,6 +165,7 @@ public final class TrackedRequest {
         return isShared;
     }
 
+    /// Notes that its bytes may change by right before the program has seen it complete.
     public void share() {
         isShared = true;
     }

@@ -87,11 +87,11 @@ class CheckOptionsTest {
 
     @Test
     void writesJsonSarifAndAPage() throws Exception {
-        Path json = folder.resolve("f.json");
+        Path json = folder.resolve(ProcessHandle.current().pid() + ".json");
         Path sarif = folder.resolve("f.sarif");
         Path html = folder.resolve("f.html");
 
-        report(CheckOptions.of("json=" + json + ",sarif=" + sarif + ",html=" + html), found(Rule.SEND_CHANGED), 0);
+        report(CheckOptions.of("json=" + folder.resolve("%p.json") + ",sarif=" + sarif + ",html=" + html), found(Rule.SEND_CHANGED), 0);
 
         assertThat(Files.readString(json))
                 .contains("\"rule\":\"V-SEND-CHANGED\"", "\"grade\":\"error\"", "a \\\"detail\\\" <1>.");

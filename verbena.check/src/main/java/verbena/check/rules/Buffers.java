@@ -16,9 +16,11 @@ import verbena.check.CallPlace;
 import verbena.check.Checker;
 import verbena.check.Findings;
 import verbena.check.Rule;
+import verbena.check.TrackedPair;
 import verbena.check.TrackedRequest;
 import verbena.check.TrackedRequest.Piece;
 import verbena.check.Watcher;
+import verbena.verbs.QpType;
 import verbena.verbs.spi.SendOperation;
 
 /// Watches the local bytes of requests under way: they belong to the device, and to one request.
@@ -161,7 +163,28 @@ final class Buffers extends Watcher {
 
     @Override
     public void onEnd(TrackedRequest request, boolean isOk) {
-        if (gathers(request) && isOk && !request.isShared() && request.note() != sum(request)) {
+        if (isOk) {
+            expectUnchanged(request);
+        }
+        TrackedPair pair = TrackedPair.of(request);
+        if (request.isReceive() && pair != null && isSentOnce(pair.options().type())) {
+            for (TrackedRequest each : pair.sendsUnderWay()) {
+                expectUnchanged(each);
+                each.share();
+            }
+        }
+        onDrop(request);
+    }
+
+    /// Returns whether a device reads the bytes of a request once. What arrives later may be the answer to them, and
+    /// a program that has an answer knows that its bytes have left. A reliable device may still have to send them
+    /// again.
+    private static boolean isSentOnce(QpType type) {
+        return type == QpType.UD || type == QpType.UC;
+    }
+
+    private void expectUnchanged(TrackedRequest request) {
+        if (gathers(request) && !request.isShared() && request.note() != sum(request)) {
             findings.tell(
                     Rule.SEND_CHANGED,
                     "bytes of a " + name(request) + " changed between its posting and its completion.",
@@ -169,7 +192,6 @@ final class Buffers extends Watcher {
                     "it was posted",
                     request.place());
         }
-        onDrop(request);
     }
 
     @Override

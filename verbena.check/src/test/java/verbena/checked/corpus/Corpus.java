@@ -26,6 +26,7 @@ final class Corpus {
             new RemoteRegionClosed(),
             new KeyOfClosedRegion(),
             new DatagramReceiveShort(),
+            new DatagramChanged(),
             new RnrLimited(),
             new ReceiveAfterSend(),
             new ImmediateWithoutReceive(),
