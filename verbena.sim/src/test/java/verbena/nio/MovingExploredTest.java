@@ -24,9 +24,22 @@ class MovingExploredTest {
         explore("a byte each way, refused", new Kind(1, 1, true));
     }
 
+    /// One thing goes wrong: an end closes, TCP is reset or the stream fails, at any moment.
+    @Test
+    void theListenerRefusesAndSomethingFails() {
+        explore("ends of data, refused, with a fault", new Kind(0, 0, true), 1);
+    }
+
     private static void explore(String how, Kind kind) {
+        explore(how, kind, 0);
+    }
+
+    private static void explore(String how, Kind kind, int deviations) {
         System.out.println(Explorer.explore(
-                "moving to RDMA, " + how, () -> new MovingWorld(kind, Plant.NOTHING), MovingWorld.fingerprint(), 0));
+                "moving to RDMA, " + how,
+                () -> new MovingWorld(kind, Plant.NOTHING),
+                MovingWorld.fingerprint(),
+                deviations));
     }
 
     // ---- planted faults
