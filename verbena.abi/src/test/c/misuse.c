@@ -142,7 +142,7 @@ static void queues(struct ibv_context *context, struct ibv_pd *pd) {
     EXPECT_ERRNO(EINVAL, ibv_create_cq(context, 16, NULL, NULL, 99) == NULL);
     struct ibv_cq *cq = ibv_create_cq(context, 16, NULL, NULL, 0);
 
-    struct ibv_qp_init_attr options = {.send_cq = cq, .recv_cq = cq, .qp_type = IBV_QPT_RAW_PACKET};
+    struct ibv_qp_init_attr options = {.send_cq = cq, .recv_cq = cq, .qp_type = IBV_QPT_DRIVER};
     EXPECT_ERRNO(EOPNOTSUPP, ibv_create_qp(pd, &options) == NULL);
     options.qp_type = IBV_QPT_RC;
     options.cap.max_send_wr = 1 << 30;

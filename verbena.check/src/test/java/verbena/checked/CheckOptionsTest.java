@@ -91,7 +91,10 @@ class CheckOptionsTest {
         Path sarif = folder.resolve("f.sarif");
         Path html = folder.resolve("f.html");
 
-        report(CheckOptions.of("json=" + folder.resolve("%p.json") + ",sarif=" + sarif + ",html=" + html), found(Rule.SEND_CHANGED), 0);
+        report(
+                CheckOptions.of("json=" + folder.resolve("%p.json") + ",sarif=" + sarif + ",html=" + html),
+                found(Rule.SEND_CHANGED),
+                0);
 
         assertThat(Files.readString(json))
                 .contains("\"rule\":\"V-SEND-CHANGED\"", "\"grade\":\"error\"", "a \\\"detail\\\" <1>.");

@@ -57,7 +57,11 @@ final class DatagramChanged implements Program {
 
     private static void send(TwoEnds scene, QueuePair datagrams, AddressHandle to) {
         try (var batch = datagrams.sendBatch()) {
-            batch.send(2).sge(scene.local, 0, 32).to(to, datagrams.qpn(), QKEY).signaled().submit(); // earlier
+            batch.send(2)
+                    .sge(scene.local, 0, 32)
+                    .to(to, datagrams.qpn(), QKEY)
+                    .signaled()
+                    .submit(); // earlier
         }
     }
 }

@@ -58,7 +58,8 @@ final class KeyMessage {
 
         /// Returns whether it may have so many octets more than the least.
         private boolean hasRoomFor(int more) {
-            return more == 0 || (this == SECOND || this == THIRD) && more > 0 && more <= Credentials.BYTES_MAX;
+            boolean shows = this == SECOND || this == THIRD;
+            return more == 0 || (shows && more > 0 && more <= Credentials.BYTES_MAX);
         }
     }
 

@@ -64,6 +64,8 @@ public enum FlowSpec {
     private final int code;
     private final int valueAt;
     private final int valueBytes;
+
+    @SuppressWarnings("ImmutableEnumChecker") // a list that nothing changes
     private final List<Part> parts;
 
     FlowSpec(int code, int valueAt, int valueBytes, List<Part> parts) {
@@ -148,7 +150,7 @@ public enum FlowSpec {
     private static void add(long at, int bytes, long number) {
         for (int i = 0; i < bytes; i++) {
             long byteAt = at + bytes - 1 - i;
-            Memory.putByte(byteAt, Memory.getUnsignedByte(byteAt) | (int) (number >>> (i * Byte.SIZE)) & 0xFF);
+            Memory.putByte(byteAt, Memory.getUnsignedByte(byteAt) | ((int) (number >>> (i * Byte.SIZE)) & 0xFF));
         }
     }
 

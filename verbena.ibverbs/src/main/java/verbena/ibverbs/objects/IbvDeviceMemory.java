@@ -95,7 +95,7 @@ public final class IbvDeviceMemory extends OwnedObject implements DeviceMemory {
         Arguments.checkDeviceCopy("write", this, offset, from.byteSize());
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment host = from.isNative() ? from : arena.allocate(from.byteSize(), COPY_UNIT);
-            if (host != from) {
+            if (!from.isNative()) {
                 host.copyFrom(from);
             }
             check("write", write.call(address, offset, host, host.byteSize()));
@@ -109,7 +109,7 @@ public final class IbvDeviceMemory extends OwnedObject implements DeviceMemory {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment host = into.isNative() ? into : arena.allocate(into.byteSize(), COPY_UNIT);
             check("read", read.call(host, address, offset, host.byteSize()));
-            if (host != into) {
+            if (!into.isNative()) {
                 into.copyFrom(host);
             }
         }

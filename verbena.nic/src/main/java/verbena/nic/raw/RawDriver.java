@@ -157,7 +157,7 @@ public final class RawDriver implements QueuePairDriver, Scheduled, FlowTarget {
                 opened.hear(true);
             }
         } catch (DeviceException e) {
-            fail(e.getMessage());
+            fail(String.valueOf(e.getMessage()));
         }
     }
 
