@@ -1,6 +1,7 @@
 package verbena.nio;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketException;
 import java.net.SocketOption;
@@ -49,8 +50,10 @@ final class MemoryConnection {
         this.isTcp = isTcp;
         this.room = room;
         this.threads = threads;
-        this.client = new End(new InetSocketAddress("127.0.0.1", 1), new InetSocketAddress("127.0.0.1", 2));
-        this.server = new End(client.remote, client.local);
+        var here = new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);
+        var there = new InetSocketAddress(InetAddress.getLoopbackAddress(), 2);
+        this.client = new End(here, there);
+        this.server = new End(there, here);
         client.peer = server;
         server.peer = client;
     }

@@ -55,9 +55,14 @@ final class MovingWorld implements SmallWorld {
         private final Strand strand = new Strand();
         private boolean hasBegun;
         private BooleanSupplier mayGoOn = () -> true;
-        /// How often it has stood still in its call, and which call that is.
+        /// How often it has stood still in its call, and which call that is. The fingerprint reads it.
+        @SuppressWarnings("UnusedVariable")
         private int place;
+
+        /// What its last read has found; the same.
+        @SuppressWarnings("UnusedVariable")
         private int found;
+
         private boolean isTimed;
         private boolean isTimeOver;
         private @Nullable Signals waitsAt;

@@ -256,7 +256,7 @@ class ProtectedHostsTest {
                 server,
                 client));
         NetworkNamespace.Ended ended = NetworkNamespace.run(
-                command, output -> output.contains(DONE) || !output.isEmpty() && !output.contains("unshare"));
+                command, output -> output.contains(DONE) || (!output.isEmpty() && !output.contains("unshare")));
         assumeTrue(ended.status() != 9, "no right to two hosts with a recorder: " + ended.output());
         assertThat(ended.status()).as(ended.output()).isZero();
         return ended.output();

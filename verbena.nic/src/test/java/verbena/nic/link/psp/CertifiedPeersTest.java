@@ -38,7 +38,7 @@ class CertifiedPeersTest {
     }
 
     /// Credentials that a peer without a right to its address may have.
-    private enum Bad {
+    enum Bad {
         ANOTHER_AUTHORITY,
         AN_AUTHORITY_OF_THE_SAME_NAME,
         EXPIRED,

@@ -23,6 +23,7 @@ import verbena.verbs.Gid;
 /// that makes certificates.
 public final class TestAuthority {
     /// The time around which certificates are valid, for ten days on either side.
+    @SuppressWarnings("TimeInStaticInitializer") // ten days are enough for a test
     public static final Instant NOW = Instant.now();
 
     private static final Duration VALID = Duration.ofDays(10);
