@@ -11,7 +11,8 @@
     CALL(query_rt_values, 2) CALL(resolve_eth_l2, 4) CALL(text, 2) CALL(rate, 2) \
     /* memory */ \
     CALL(alloc_pd, 1) CALL(alloc_parent_domain, 2) CALL(dealloc_pd, 1) CALL(alloc_td, 2) CALL(dealloc_td, 1) \
-    CALL(reg_mr, 5) CALL(rereg_mr, 6) CALL(dereg_mr, 1) CALL(alloc_mw, 2) CALL(dealloc_mw, 1) CALL(bind_mw, 3) \
+    CALL(reg_mr, 5) CALL(rereg_mr, 6) CALL(dereg_mr, 1) CALL(advise_mr, 5) CALL(alloc_null_mr, 1) \
+    CALL(alloc_mw, 2) CALL(dealloc_mw, 1) CALL(bind_mw, 3) \
     CALL(alloc_dm, 2) CALL(free_dm, 1) CALL(reg_dm_mr, 5) CALL(copy_dm, 5) \
     CALL(import_device, 1) CALL(import_pd, 2) CALL(import_mr, 2) CALL(import_dm, 2) CALL(unimport, 1) \
     /* flows */ \

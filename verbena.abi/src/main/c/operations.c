@@ -17,6 +17,10 @@ static int post_recv(void *qp, void *wr, void *bad) { return code(java(post_recv
 static int query_port(void *context, uint8_t port, void *attributes, size_t size) {
     return code(java(query_port, context, port, attributes, size));
 }
+static int advise_mr(void *pd, int advice, uint32_t flags, void *ranges, uint32_t count) {
+    return code(java(advise_mr, pd, advice, flags, ranges, count));
+}
+static void *alloc_null_mr(void *pd) { return pointer(java(alloc_null_mr, pd)); }
 static void *alloc_parent_domain(void *context, void *attributes) {
     return pointer(java(alloc_parent_domain, context, attributes));
 }
@@ -125,6 +129,7 @@ READ_FIELD(uint64_t, completion_wallclock_ns, 11)
 long guarded_copy(char *to, const char *from, size_t bytes);
 long guarded_atomic(long which, uint64_t *at, uint64_t value, uint64_t expected, uint64_t *original);
 long check_memory(uintptr_t from, size_t bytes, long is_written);
+static long is_jvms(uintptr_t from, uintptr_t to) { return verbena_is_jvms(from, to); }
 
 /* ---- of call.c */
 

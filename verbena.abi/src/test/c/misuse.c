@@ -51,7 +51,7 @@ static void memory(struct ibv_pd *pd) {
     EXPECT_ERRNO(EFAULT, ibv_reg_mr(pd, NULL, 64, IBV_ACCESS_LOCAL_WRITE) == NULL);
     EXPECT_ERRNO(EINVAL, ibv_reg_mr(pd, buffer, 64, IBV_ACCESS_REMOTE_WRITE) == NULL); /* without local writing */
     EXPECT_ERRNO(EINVAL, ibv_reg_mr(pd, buffer, 64, 1 << 15) == NULL);
-    EXPECT_ERRNO(EOPNOTSUPP, ibv_reg_mr(pd, buffer, 64, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ON_DEMAND) == NULL);
+    EXPECT_ERRNO(EINVAL, ibv_reg_mr(pd, buffer, SIZE_MAX, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ON_DEMAND) == NULL);
     struct ibv_mr *mr = ibv_reg_mr(pd, buffer, 64, IBV_ACCESS_LOCAL_WRITE);
     EXPECT(mr != NULL);
     EXPECT_CODE(EBUSY, ibv_dealloc_pd(pd));

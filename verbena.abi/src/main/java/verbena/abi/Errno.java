@@ -13,6 +13,8 @@ import verbena.verbs.VerbsException;
 
 /// The errors of calls that fail, negative as in the kernel, and the errno of each exception.
 public final class Errno {
+    public static final long EPERM = -LinuxAbi.EPERM;
+    public static final long EFAULT = -LinuxAbi.EFAULT;
     public static final long ENOENT = -LinuxAbi.ENOENT;
     public static final long EIO = -LinuxAbi.EIO;
     public static final long EBADF = -LinuxAbi.EBADF;

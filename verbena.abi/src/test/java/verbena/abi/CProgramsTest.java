@@ -66,6 +66,15 @@ class CProgramsTest {
     }
 
     @Test
+    void memoryOnDemandComesAndGoes() throws IOException {
+        Path program = Programs.SOURCES.resolve("ondemand.c");
+        programs.runC(program);
+        programs.close();
+        programs = Programs.over("shm");
+        programs.runC(program);
+    }
+
+    @Test
     void extendedConnectionsNameTheQueueOfThePeer() {
         programs.runC(Programs.SOURCES.resolve("xrc.c"));
     }

@@ -28,6 +28,7 @@ import verbena.conformance.cases.Extensions;
 import verbena.conformance.cases.Lifecycle;
 import verbena.conformance.cases.Limits;
 import verbena.conformance.cases.Multicasts;
+import verbena.conformance.cases.OnDemand;
 import verbena.conformance.cases.Posting;
 import verbena.conformance.cases.QueuePairs;
 import verbena.conformance.cases.RawPackets;
@@ -51,6 +52,7 @@ public final class Suite {
             Capabilities.class,
             Domains.class,
             Regions.class,
+            OnDemand.class,
             DeviceMemories.class,
             Windows.class,
             QueuePairs.class,

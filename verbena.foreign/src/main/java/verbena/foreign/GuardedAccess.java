@@ -12,10 +12,12 @@ public final class GuardedAccess {
 
     private final SystemFunction copy;
     private final SystemFunction atomic;
+    private final SystemFunction isOurs;
 
-    private GuardedAccess(SystemFunction copy, SystemFunction atomic) {
+    private GuardedAccess(SystemFunction copy, SystemFunction atomic, SystemFunction isOurs) {
         this.copy = copy;
         this.atomic = atomic;
+        this.isOurs = isOurs;
     }
 
     /// Sets the functions of the C library, before a device is opened: memory that is registered from now on is a C
@@ -23,8 +25,9 @@ public final class GuardedAccess {
     ///
     /// @param copy address of its `guarded_copy`
     /// @param atomic address of its `guarded_atomic`
-    public static void begin(long copy, long atomic) {
-        ofProcess = new GuardedAccess(SystemFunction.at(copy), SystemFunction.at(atomic));
+    /// @param isOurs address of its `is_jvms`
+    public static void begin(long copy, long atomic, long isOurs) {
+        ofProcess = new GuardedAccess(SystemFunction.at(copy), SystemFunction.at(atomic), SystemFunction.at(isOurs));
     }
 
     /// Returns the access of this process; null in a program that is not C's.
@@ -47,6 +50,12 @@ public final class GuardedAccess {
     public static long at(MemorySegment of, long offset, long bytes) {
         assert of.isNative() : "the heap moves";
         return of.address() + Objects.checkFromIndexSize(offset, bytes, of.byteSize());
+    }
+
+    /// Returns whether some of these bytes are the virtual machine's heap or its classes, of which the program
+    /// knows nothing.
+    public boolean isOurs(long address, long bytes) {
+        return isOurs.call(address, address + bytes) != 0;
     }
 
     /// Calls memmove(3); returns false when some of the memory is not there.

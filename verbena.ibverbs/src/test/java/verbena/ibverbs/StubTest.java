@@ -20,6 +20,7 @@ import verbena.ibverbs.objects.IbvQueuePair;
 import verbena.ibverbs.objects.IbvSharedReceiveQueue;
 import verbena.verbs.Access;
 import verbena.verbs.AddressVector;
+import verbena.verbs.Advice;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.Capability;
 import verbena.verbs.CompletionQueue;
@@ -37,6 +38,7 @@ import verbena.verbs.InvalidStateException;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.MemoryWindow;
 import verbena.verbs.Mtu;
+import verbena.verbs.OnDemandPaging.Use;
 import verbena.verbs.PacketFlow;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QpModification;
@@ -789,6 +791,45 @@ class StubTest {
             buffer.reregister(domain, Access.local());
             assertThat(stub.told()).isEqualTo("register again rights 1\n");
         }
+    }
+
+    @Test
+    void memoryOnDemandIsTheCards() {
+        with("STUB_ON_DEMAND", () -> {
+            try (IbvContext paging = stub.open();
+                    ProtectionDomain its = paging.allocateProtectionDomain()) {
+                var declared = paging.attributes().onDemandPaging();
+                assertThat(declared.hasAddressSpace()).isTrue();
+                assertThat(declared.uses(QpType.RC)).containsExactlyInAnyOrder(Use.WRITE, Use.READ);
+                assertThat(declared.uses(QpType.UC)).isEmpty();
+                assertThat(declared.uses(QpType.UD)).containsExactly(Use.SEND);
+                assertThat(declared.uses(QpType.XRC_INITIATOR)).containsExactly(Use.SHARED_RECEIVE);
+                stub.told();
+                try (MemoryRegion all = its.registerAddressSpace(Access.local());
+                        MemoryRegion none = its.allocateNull()) {
+                    assertThat(stub.told()).isEqualTo("register 18446744073709551615 rights 41\n");
+                    assertThat(all.address()).isZero();
+                    its.advise(Advice.PREFETCH_WRITE, true, all.slice(0x1000, 8), all.slice(0x2000, 5_000));
+                    its.advise(Advice.PREFETCH_NO_FAULT, false, all.slice(0x1000, 8));
+                    assertThat(stub.told()).isEqualTo("""
+                        advise 1 flags 1 1000+8 key 11 2000+5000 key 11
+                        advise 2 flags 0 1000+8 key 11
+                        """);
+                    assertThatThrownBy(() -> its.advise(Advice.PREFETCH, true, all.slice(4711, 8)))
+                            .isInstanceOf(InvalidStateException.class)
+                            .hasMessageContaining("not there");
+                    assertThat(none.lkey()).isEqualTo(0x33);
+                    assertThat(none.rkey()).isZero();
+                    assertThatThrownBy(none::segment).isInstanceOf(InvalidStateException.class);
+                    assertThatThrownBy(() -> none.reregister(its, Access.local()))
+                            .isInstanceOf(InvalidStateException.class);
+                }
+                stub.told();
+            }
+        });
+        assertThatThrownBy(() -> domain.registerAddressSpace(Access.local())).isInstanceOf(UnsupportedException.class);
+        assertThatThrownBy(domain::allocateNull).isInstanceOf(UnsupportedException.class);
+        assertThatThrownBy(() -> domain.advise(Advice.PREFETCH, true, region)).isInstanceOf(UnsupportedException.class);
     }
 
     @Test

@@ -385,6 +385,12 @@ static int query_device_ex(struct ibv_context *context, const struct ibv_query_d
 	attr->hca_core_clock = 156250;
 	attr->max_dm_size = 4096;
 	attr->device_cap_flags_ex = getenv("STUB_EXTENSIONS") ? 1ull << 38 | 1ull << 40 : 0;
+	if (getenv("STUB_ON_DEMAND")) {
+		attr->odp_caps.general_caps = IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT;
+		attr->odp_caps.per_transport_caps.rc_odp_caps = IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ;
+		attr->odp_caps.per_transport_caps.ud_odp_caps = IBV_ODP_SUPPORT_SEND;
+		attr->xrc_odp_caps = IBV_ODP_SUPPORT_SRQ_RECV;
+	}
 	return 0;
 }
 
@@ -425,6 +431,28 @@ static int query_port(struct ibv_context *context, uint8_t port, struct ibv_port
 	attr->phys_state = 5;
 	attr->link_layer = IBV_LINK_LAYER_ETHERNET;
 	return 0;
+}
+
+/* A range at 4711 is not there. */
+static int advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags, struct ibv_sge *ranges,
+		     uint32_t count)
+{
+	(void)pd;
+	say("advise %d flags %x", advice, flags);
+	for (uint32_t i = 0; i < count; i++)
+		say(" %llx+%u key %x", (unsigned long long)ranges[i].addr, ranges[i].length, ranges[i].lkey);
+	say("\n");
+	return ranges[0].addr == 4711 ? EFAULT : 0;
+}
+
+static struct ibv_mr *alloc_null_mr(struct ibv_pd *pd)
+{
+	struct ibv_mr *mr = calloc(1, sizeof(*mr));
+	mr->context = pd->context;
+	mr->pd = pd;
+	mr->lkey = 0x33;
+	mr->rkey = 0x44; /* of no meaning */
+	return mr;
 }
 
 static struct ibv_mw *alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
@@ -520,6 +548,10 @@ struct ibv_context *ibv_open_device(struct ibv_device *of)
 	context->free_dm = free_dm;
 	context->reg_dm_mr = reg_dm_mr;
 	context->query_device_ex = query_device_ex;
+	if (getenv("STUB_ON_DEMAND")) {
+		context->advise_mr = advise_mr;
+		context->alloc_null_mr = alloc_null_mr;
+	}
 	context->create_cq_ex = create_cq_ex;
 	context->create_qp_ex = create_qp_ex;
 	context->open_xrcd = open_xrcd;

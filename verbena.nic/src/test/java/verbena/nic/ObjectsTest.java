@@ -104,7 +104,6 @@ class ObjectsTest {
         assertThat(attributes.has(Capability.RC)).isTrue();
         assertThat(attributes.capabilities())
                 .isEqualTo(EnumSet.complementOf(EnumSet.of(
-                        Capability.ON_DEMAND_PAGING,
                         Capability.DMA_BUF,
                         Capability.RAW_PACKET,
                         Capability.PATH_MIGRATION,
@@ -277,8 +276,9 @@ class ObjectsTest {
                             "allocate: access: REMOTE_WRITE and REMOTE_ATOMIC ask for LOCAL_WRITE too, got [%s]",
                             remote);
         }
-        assertThatThrownBy(() -> a.domain.allocate(8, EnumSet.of(Access.ON_DEMAND)))
-                .isInstanceOf(UnsupportedException.class);
+        assertThatThrownBy(() -> a.domain.registerAddressSpace(EnumSet.of(Access.ZERO_BASED)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith("registerAddressSpace: access: the whole address space has no ZERO_BASED");
         assertThatThrownBy(() -> a.domain.allocate(8, EnumSet.of(Access.FLUSH_PERSISTENT)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith("allocate: access: FLUSH_PERSISTENT is for memory that persists");
@@ -286,7 +286,7 @@ class ObjectsTest {
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("allocate: bytes: at least 1, got 0");
         a.domain
-                .allocate(8, EnumSet.of(Access.HUGETLB, Access.RELAXED_ORDERING, Access.MW_BIND))
+                .allocate(8, EnumSet.of(Access.ON_DEMAND, Access.HUGETLB, Access.RELAXED_ORDERING, Access.MW_BIND))
                 .close();
     }
 

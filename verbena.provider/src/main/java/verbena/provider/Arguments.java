@@ -139,6 +139,9 @@ public final class Arguments {
         if (access.contains(Access.ZERO_BASED) != region.access().contains(Access.ZERO_BASED)) {
             throw new IllegalArgumentException("reregister: access: ZERO_BASED cannot change, because addresses stay");
         }
+        if (access.contains(Access.ON_DEMAND) != region.access().contains(Access.ON_DEMAND)) {
+            throw new IllegalArgumentException("reregister: access: ON_DEMAND cannot change, because the memory stays");
+        }
         return target;
     }
 

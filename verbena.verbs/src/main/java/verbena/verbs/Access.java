@@ -19,15 +19,18 @@ public enum Access {
     MW_BIND(1 << 4),
     /// Remote addresses count from 0 at the start of the region or window.
     ZERO_BASED(1 << 5),
-    /// Pages are brought in when they are touched; hardware only.
+    /// The memory need not be there when it is registered, and may go and come back. A request ends with an error
+    /// status when it touches memory that is not there. See [ProtectionDomain#register(MemorySegment, Set)].
     ON_DEMAND(1 << 6),
-    /// The memory consists of huge pages; a hint.
+    /// All the memory's pages are huge: a promise, for [#ON_DEMAND]. A card needs it to work with such pages; a
+    /// software device works with pages of any size, and does nothing with it.
     HUGETLB(1 << 7),
     /// FLUSH to global visibility (IBTA A19).
     FLUSH_GLOBAL(1 << 8),
     /// FLUSH to persistence (IBTA A19).
     FLUSH_PERSISTENT(1 << 9),
-    /// Writes may become visible out of order; a hint.
+    /// Writes may become visible out of order; a hint for the bus between a card and memory. A software device has
+    /// no such bus, and keeps the order.
     RELAXED_ORDERING(1 << 20);
 
     private final int bit;

@@ -32,7 +32,10 @@ public enum Capability {
     REREGISTER,
     ZERO_BASED,
     IOVA,
+    /// Memory that need not be there: [Access#ON_DEMAND]. [DeviceAttributes#onDemandPaging()] says for what.
     ON_DEMAND_PAGING,
+    /// A region without memory: [ProtectionDomain#allocateNull()].
+    NULL_REGION,
     /// Memory of another device is registered: [ProtectionDomain#registerDmaBuf].
     DMA_BUF,
     /// The device has memory for programs: [Context#allocateDeviceMemory].

@@ -11,6 +11,8 @@ import java.util.Set;
 /// @param timestampMask the bits of [WorkCompletion#timestamp()] that count: the time between two of them is `(later
 ///     - earlier) & timestampMask` ticks
 /// @param timestampKilohertz ticks of that clock in a millisecond; 0 when the device does not report it
+/// @param onDemandPaging the uses of memory on demand; [OnDemandPaging#NONE] without
+///     [Capability#ON_DEMAND_PAGING]
 /// @since 0.1
 public record DeviceAttributes(
         String firmwareVersion,
@@ -49,7 +51,8 @@ public record DeviceAttributes(
         long maxDeviceMemoryBytes,
         long timestampMask,
         long timestampKilohertz,
-        Set<Capability> capabilities) {
+        Set<Capability> capabilities,
+        OnDemandPaging onDemandPaging) {
     public DeviceAttributes {
         capabilities = Set.copyOf(capabilities);
     }

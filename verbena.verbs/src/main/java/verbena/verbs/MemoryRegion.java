@@ -29,7 +29,8 @@ public interface MemoryRegion extends VerbsObject, LocalMemory {
     /// Returns the memory.
     ///
     /// @throws InvalidStateException when it is another device's ([ProtectionDomain#registerDmaBuf]) or this
-    ///     device's own ([DeviceMemory]), which this process has no address of
+    ///     device's own ([DeviceMemory]), which this process has no address of, or when there is none
+    ///     ([ProtectionDomain#allocateNull])
     @Override
     MemorySegment segment();
 
@@ -40,7 +41,7 @@ public interface MemoryRegion extends VerbsObject, LocalMemory {
     int lkey();
 
     /// Returns the key that a peer needs (R_Key, IBTA 10.6.3). A peer cannot guess it, but an observer of the
-    /// packets can read it.
+    /// packets can read it. It is 0, which is no key, when there is no memory ([ProtectionDomain#allocateNull]).
     int rkey();
 
     /// Returns its rights.
@@ -67,8 +68,9 @@ public interface MemoryRegion extends VerbsObject, LocalMemory {
     /// nothing was changed.
     ///
     /// @throws IllegalArgumentException when the domain is of another device, or `access` would change
-    ///     `ZERO_BASED`, or asks for rights that registering refuses
+    ///     `ZERO_BASED` or `ON_DEMAND`, or asks for rights that registering refuses
     /// @throws InUseException when windows are bound to it
+    /// @throws InvalidStateException when there is no memory ([ProtectionDomain#allocateNull])
     /// @throws UnsupportedException when the device cannot do so ([Capability#REREGISTER])
     void reregister(ProtectionDomain protectionDomain, Set<Access> access);
 

@@ -18,6 +18,13 @@ public interface ProtectionDomain extends VerbsObject {
     /// closes the segment's arena all the same, requests that touch the memory end with an error status, and
     /// nothing else happens.
     ///
+    /// The memory behind a segment of the global arena must stay, unless `access` has [Access#ON_DEMAND]. Then
+    /// there need not be memory at all, now or later: the program may unmap it (munmap(2)), protect it, cut its
+    /// file short and map other memory there, at any time. What is there when a request touches it counts. A
+    /// request that touches what is not there ends with [WcStatus#LOC_PROT_ERR], and a peer's with
+    /// [WcStatus#REM_ACCESS_ERR]. Such memory costs more: in a Java program a software device asks the kernel
+    /// for each packet's bytes, and its atomics are atomic only among those on such memory.
+    ///
     /// @param segment native or mapped memory of any size, not confined to one thread
     /// @throws IllegalArgumentException when the segment is on the heap, confined, or read-only with write access,
     ///     or when `access` asks for remote writing or atomics without local writing
@@ -66,6 +73,50 @@ public interface ProtectionDomain extends VerbsObject {
     default MemoryRegion register(DeviceMemory memory, long offset, long length, Set<Access> access) {
         throw new UnsupportedException(
                 "register", Capability.DEVICE_MEMORY, context().device().name());
+    }
+
+    /// Registers the whole address space of the process, as it is and as it will be (ibv_reg_mr(3): an implicit
+    /// region on demand). Requests then name any native memory by its address: `all.slice(segment.address(),
+    /// segment.byteSize())`. Otherwise as [#register(MemorySegment, Set)] with [Access#ON_DEMAND].
+    ///
+    /// A peer that has its `rkey` and a right may use all memory of the process, also memory of the virtual
+    /// machine's. In a C program the virtual machine's heap and classes count as not there.
+    ///
+    /// @param access with or without `ON_DEMAND`, which is meant; not `ZERO_BASED`, `MW_BIND` or `FLUSH_PERSISTENT`
+    /// @throws IllegalArgumentException when `access` asks for one of these, or for remote writing or atomics
+    ///     without local writing
+    /// @throws ResourceLimitException when the device has no more regions
+    /// @throws UnsupportedException when the device cannot do so ([OnDemandPaging#hasAddressSpace()])
+    default MemoryRegion registerAddressSpace(Set<Access> access) {
+        throw new UnsupportedException(
+                "registerAddressSpace",
+                Capability.ON_DEMAND_PAGING,
+                context().device().name());
+    }
+
+    /// Makes a region without memory (ibv_alloc_null_mr(3)). This side's requests read zeros from it, and what they
+    /// write to it is gone: a scatter entry skips bytes, a gather entry fills up. It has any address and the length
+    /// `Long.MAX_VALUE`, and no peer may use it. It cannot be registered anew, and no window can be bound to it.
+    ///
+    /// @throws ResourceLimitException when the device has no more regions
+    /// @throws UnsupportedException when the device cannot do so ([Capability#NULL_REGION])
+    default MemoryRegion allocateNull() {
+        throw new UnsupportedException(
+                "allocateNull", Capability.NULL_REGION, context().device().name());
+    }
+
+    /// Advises the device what requests will do soon with memory on demand (ibv_advise_mr(3)). It changes no bytes,
+    /// and no request depends on it.
+    ///
+    /// @param isAwaited whether to return only after all is done; otherwise it is begun
+    /// @param ranges of regions with [Access#ON_DEMAND] of this domain, at least one
+    /// @throws IllegalArgumentException when there is no range, a region is of another domain or not on demand, or
+    ///     [Advice#PREFETCH_WRITE] names one without `LOCAL_WRITE`
+    /// @throws InvalidStateException when a region is closed, or memory of an awaited prefetch is not there
+    /// @throws UnsupportedException when the device cannot do so
+    default void advise(Advice advice, boolean isAwaited, LocalMemory... ranges) {
+        throw new UnsupportedException(
+                "advise", Capability.ON_DEMAND_PAGING, context().device().name());
     }
 
     /// Allocates zeroed memory and registers it; closing the region frees it. Small regions share slabs, so many of

@@ -45,7 +45,10 @@ final class Abi {
     static void start(long operations, long operationNames, int operationCount) {
         Threads.begin();
         Operations.begin(operations, operationNames, operationCount);
-        GuardedAccess.begin(Operations.address("guarded_copy"), Operations.address("guarded_atomic"));
+        GuardedAccess.begin(
+                Operations.address("guarded_copy"),
+                Operations.address("guarded_atomic"),
+                Operations.address("is_jvms"));
         ProgramPlaces.begin();
     }
 

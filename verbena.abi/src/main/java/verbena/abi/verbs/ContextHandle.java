@@ -31,6 +31,8 @@ public final class ContextHandle extends Handle {
     };
     private static final String[] NEWER_OPERATIONS = {
         "query_port",
+        "advise_mr",
+        "alloc_null_mr",
         "alloc_parent_domain",
         "alloc_td",
         "dealloc_td",

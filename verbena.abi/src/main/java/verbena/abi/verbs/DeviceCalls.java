@@ -30,7 +30,9 @@ import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.verbs.GidType;
 import verbena.verbs.LinkLayer;
+import verbena.verbs.OnDemandPaging;
 import verbena.verbs.PortAttributes;
+import verbena.verbs.QpType;
 import verbena.verbs.spi.WatchableDevice;
 
 /// Devices, their ports and addresses, and their events.
@@ -198,6 +200,7 @@ final class DeviceCalls {
         Native.at(into, size).fill((byte) 0);
         DeviceAttributes from = context(context).attributes();
         put(from, into);
+        putOnDemand(from.onDemandPaging(), into, size);
         putIfRoom(into, size, "completion_timestamp_mask", -1L);
         putIfRoom(into, size, "hca_core_clock", CompletionQueueHandle.CLOCK_KILOHERTZ);
         putIfRoom(into, size, "max_dm_size", from.maxDeviceMemoryBytes());
@@ -206,6 +209,25 @@ final class DeviceCalls {
             Memory.putInt(into + DEVICE_ATTR_EX.at("phys_port_cnt_ex"), from.physicalPorts());
         }
         return 0;
+    }
+
+    private static void putOnDemand(OnDemandPaging from, long into, long size) {
+        if (from != OnDemandPaging.NONE) {
+            int general = VerbsConstants.IBV_ODP_SUPPORT
+                    | (from.hasAddressSpace() ? VerbsConstants.IBV_ODP_SUPPORT_IMPLICIT : 0);
+            putIfRoom(into, size, "odp_caps.general_caps", general);
+        }
+        putUses(from, QpType.RC, "odp_caps.per_transport_caps.rc_odp_caps", into, size);
+        putUses(from, QpType.UC, "odp_caps.per_transport_caps.uc_odp_caps", into, size);
+        putUses(from, QpType.UD, "odp_caps.per_transport_caps.ud_odp_caps", into, size);
+        putUses(from, QpType.XRC_TARGET, "xrc_odp_caps", into, size);
+    }
+
+    private static void putUses(OnDemandPaging from, QpType type, String field, long into, long size) {
+        long at = DEVICE_ATTR_EX.at(field);
+        if (at + Integer.BYTES <= size) {
+            Memory.putInt(into + at, OnDemandPaging.Use.bits(from.uses(type)));
+        }
     }
 
     private static void putIfRoom(long into, long size, String field, long value) {

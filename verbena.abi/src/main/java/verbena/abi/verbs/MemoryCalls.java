@@ -1,7 +1,10 @@
 package verbena.abi.verbs;
 
 import static verbena.foreign.rdma.VerbsStructs.MW_BIND;
+import static verbena.foreign.rdma.VerbsStructs.SGE;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import verbena.abi.Errno;
@@ -12,6 +15,9 @@ import verbena.foreign.Memory;
 import verbena.foreign.SystemFunction;
 import verbena.foreign.rdma.VerbsConstants;
 import verbena.verbs.Access;
+import verbena.verbs.Advice;
+import verbena.verbs.InvalidStateException;
+import verbena.verbs.LocalMemory;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.MemoryWindow;
 import verbena.verbs.SendBatch;
@@ -21,6 +27,9 @@ import verbena.verbs.spi.Registration;
 final class MemoryCalls {
     /// Bits that a provider may pass over (`IBV_ACCESS_OPTIONAL_RANGE`).
     static final int OPTIONAL = 0x3FF0_0000;
+    /// The length of a region that has the whole address space, or no memory.
+    private static final long SIZE_MAX = -1;
+    private static final List<Advice> ADVICE = List.of(Advice.values());
     /// A flag that has no effect here: the use of the region by the kernel, or by pages.
     private static final int HUGETLB = Access.HUGETLB.bit();
 
@@ -95,14 +104,74 @@ final class MemoryCalls {
         if (error != 0) {
             return error;
         }
-        long base = rights.contains(Access.ZERO_BASED) && iova == address ? 0 : iova;
-        MemoryRegion region = domain.domain.register(Native.at(address, length), base, rights);
+        MemoryRegion region = register(domain, address, length, iova, rights);
         return RegionHandle.of(region, domain, address, length).pointer;
     }
 
+    private static MemoryRegion register(
+            DomainHandle domain, long address, long length, long iova, Set<Access> rights) {
+        if (rights.contains(Access.ON_DEMAND) && address == 0 && length == SIZE_MAX) {
+            return domain.domain.registerAddressSpace(rights);
+        }
+        if (length < 0) {
+            throw new IllegalArgumentException("length: " + Long.toUnsignedString(length) + " is too much");
+        }
+        long base = rights.contains(Access.ZERO_BASED) && iova == address ? 0 : iova;
+        return domain.domain.register(Native.at(address, length), base, rights);
+    }
+
+    static long allocNullMr(long pd) {
+        var domain = DomainHandle.get(pd);
+        return RegionHandle.of(domain.domain.allocateNull(), domain, 0, SIZE_MAX).pointer;
+    }
+
+    /// Reads a list of `struct ibv_sge`. Errors are those of ibv_advise_mr(3).
+    static long adviseMr(long pd, long advice, long flags, long ranges, long count) {
+        var domain = DomainHandle.get(pd);
+        if ((flags & ~VerbsConstants.IBV_ADVISE_MR_FLAG_FLUSH) != 0 || count == 0) {
+            return Errno.EINVAL;
+        }
+        if (advice < 0 || advice >= ADVICE.size()) {
+            return Errno.EOPNOTSUPP;
+        }
+        var named = new ArrayList<LocalMemory>();
+        for (long at = Native.some(ranges); named.size() < count; at += SGE.size()) {
+            int lkey = Memory.getInt(at + SGE.at("lkey"));
+            long length = Integer.toUnsignedLong(Memory.getInt(at + SGE.at("length")));
+            MemoryRegion region = Handles.all(RegionHandle.class).stream()
+                    .map(RegionHandle::object)
+                    .filter(each ->
+                            each.lkey() == lkey && each.protectionDomain().context() == domain.domain.context())
+                    .findFirst()
+                    .orElse(null);
+            if (region == null) {
+                return Errno.ENOENT;
+            }
+            if (region.protectionDomain() != domain.domain
+                    || (advice == Advice.PREFETCH_WRITE.code()
+                            && !region.access().contains(Access.LOCAL_WRITE))) {
+                return Errno.EPERM;
+            }
+            long offset = Memory.getLong(at + SGE.at("addr")) - region.address();
+            if (offset < 0 || offset > region.length() - length) {
+                return Errno.EFAULT;
+            }
+            named.add(region.slice(offset, length));
+        }
+        try {
+            domain.domain.advise(ADVICE.get((int) advice), flags != 0, named.toArray(LocalMemory[]::new));
+            return 0;
+        } catch (InvalidStateException e) {
+            return Errno.EFAULT; // some of the memory is not there
+        }
+    }
+
     /// Returns the kernel's error for memory that it is to pin (`ib_umem_get`). It is EFAULT when a part is
-    /// missing, or may not be written although it is to be.
+    /// missing, or may not be written although it is to be. Memory on demand is not pinned.
     private static long check(long address, long length, Set<Access> rights) {
+        if (rights.contains(Access.ON_DEMAND)) {
+            return 0;
+        }
         boolean isWritten = WRITING.stream().anyMatch(rights::contains);
         return length == 0 ? 0 : -Checks.MEMORY.call(address, length, isWritten ? 1 : 0);
     }
@@ -135,6 +204,9 @@ final class MemoryCalls {
         }
         var handle = Handles.byNumber(mr, RegionHandle.class);
         var domain = (flags & VerbsConstants.IBV_REREG_MR_CHANGE_PD) != 0 ? DomainHandle.get(pd) : handle.domain;
+        if (handle.region.rkey() == 0) { // a null region
+            return Errno.EINVAL;
+        }
         Set<Access> rights = rightsChange ? rights(access) : handle.region.access();
         if (memory || rightsChange) {
             Registration.checkAccess("reregister", rights);
@@ -145,7 +217,7 @@ final class MemoryCalls {
         }
         if (memory) {
             MemoryRegion replaced = handle.region;
-            MemoryRegion made = domain.domain.register(Native.at(address, length), address, rights);
+            MemoryRegion made = register(domain, address, length, address, rights);
             try {
                 replaced.close();
             } catch (RuntimeException e) {

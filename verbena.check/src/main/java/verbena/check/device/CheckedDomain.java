@@ -1,6 +1,7 @@
 package verbena.check.device;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import verbena.check.CallPlace;
@@ -8,8 +9,10 @@ import verbena.check.TrackedRegion;
 import verbena.verbs.Access;
 import verbena.verbs.AddressHandle;
 import verbena.verbs.AddressVector;
+import verbena.verbs.Advice;
 import verbena.verbs.Context;
 import verbena.verbs.DeviceMemory;
+import verbena.verbs.LocalMemory;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.MemoryWindow;
 import verbena.verbs.ProtectionDomain;
@@ -30,7 +33,9 @@ final class CheckedDomain extends CheckedObject<ProtectionDomain> implements Pro
 
     @Override
     public MemoryRegion register(MemorySegment segment, long iova, Set<Access> access) {
-        return checked(inner().register(segment, iova, access), segment, true);
+        // Rules read memory, which is not for memory that need not be there.
+        return checked(
+                inner().register(segment, iova, access), access.contains(Access.ON_DEMAND) ? null : segment, true);
     }
 
     @Override
@@ -41,6 +46,28 @@ final class CheckedDomain extends CheckedObject<ProtectionDomain> implements Pro
     @Override
     public MemoryRegion register(DeviceMemory memory, long offset, long length, Set<Access> access) {
         return checked(inner().register(CheckedObject.below(memory), offset, length, access), null, true);
+    }
+
+    @Override
+    public MemoryRegion registerAddressSpace(Set<Access> access) {
+        return checked(inner().registerAddressSpace(access), null, true);
+    }
+
+    @Override
+    public MemoryRegion allocateNull() {
+        return checked(inner().allocateNull(), null, true);
+    }
+
+    @Override
+    public void advise(Advice advice, boolean isAwaited, LocalMemory... ranges) {
+        inner().advise(
+                        advice,
+                        isAwaited,
+                        Arrays.stream(ranges).map(CheckedDomain::below).toArray(LocalMemory[]::new));
+    }
+
+    private static LocalMemory below(LocalMemory range) {
+        return CheckedObject.below(range.region()).slice(range.offset(), range.length());
     }
 
     @Override

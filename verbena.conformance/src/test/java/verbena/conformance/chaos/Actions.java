@@ -1,8 +1,11 @@
 package verbena.conformance.chaos;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -17,6 +20,7 @@ import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.AddressHandle;
 import verbena.verbs.AddressVector;
+import verbena.verbs.Advice;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.Capability;
 import verbena.verbs.CompletionChannel;
@@ -91,6 +95,8 @@ final class Actions {
     private final Pool<CompletionQueue> queues = new Pool<>(5);
     private final Pool<SharedReceiveQueue> shared = new Pool<>(2);
     private final Pool<MemoryRegion> regions = new Pool<>(8);
+    /// Memory that goes while regions on demand name it.
+    private final Pool<Memory> arenas = new Pool<>(3);
     private final Pool<MemoryWindow> windows = new Pool<>(3);
     private final Pool<AddressHandle> handles = new Pool<>(2);
     private final Pool<QueuePair> pairs = new Pool<>(6);
@@ -102,6 +108,26 @@ final class Actions {
     private final Pool<ConnectionId> ids = new Pool<>(6);
     private final Pool<ConnectionListener> listeners = new Pool<>(2);
     private final Pool<Connection> connections = new Pool<>(5);
+
+    /// An arena that can be closed at any moment.
+    private record Memory(Arena arena) implements AutoCloseable {
+        MemorySegment allocate() {
+            try {
+                return arena.allocate(4096, 64);
+            } catch (IllegalStateException e) {
+                throw new InUseException("arena", List.of("closed"));
+            }
+        }
+
+        @Override
+        public void close() {
+            try {
+                arena.close();
+            } catch (IllegalStateException e) {
+                throw new InUseException("arena", List.of(String.valueOf(e.getMessage()))); // in use or closed
+            }
+        }
+    }
 
     /// What the device can.
     private record Rights(Set<Capability> of) {
@@ -260,6 +286,22 @@ final class Actions {
             long bytes = by.random.nextInt(4) == 0 ? 128 << 10 : 4096;
             return any(by, domains).allocate(bytes, RIGHTS.get(by.random.nextInt(RIGHTS.size())));
         });
+        if (rights.has(Capability.ON_DEMAND_PAGING)) {
+            make("arena", 3, arenas, _ -> new Memory(Arena.ofShared()));
+            make("region on demand", 4, regions, by -> {
+                var access = EnumSet.of(Access.ON_DEMAND);
+                access.addAll(RIGHTS.get(by.random.nextInt(RIGHTS.size())));
+                return any(by, domains).register(any(by, arenas).allocate(), access);
+            });
+            add("advise", 2, by -> {
+                MemoryRegion region = any(by, regions, each -> each.access().contains(Access.ON_DEMAND));
+                Advice advice = Advice.values()[by.random.nextInt(Advice.values().length)];
+                region.protectionDomain().advise(advice, by.random.nextBoolean(), region);
+            });
+        }
+        if (rights.has(Capability.NULL_REGION)) {
+            make("null region", 2, regions, by -> any(by, domains).allocateNull());
+        }
         if (rights.has(Capability.REREGISTER)) {
             add(
                     "reregister",

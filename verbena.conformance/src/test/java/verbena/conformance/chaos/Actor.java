@@ -93,7 +93,9 @@ final class Actor implements Runnable {
                         || message.contains("the request is of")
                         || message.contains("queue pair of type")
                         || message.contains("is of type")
-                        || message.contains("name the receiver");
+                        || message.contains("name the receiver")
+                        || message.contains("ON_DEMAND")
+                        || message.contains("arena is closed");
             case InterruptedException _ -> true;
             default -> false;
         };

@@ -205,7 +205,11 @@ public final class LinuxAbi {
     public static final int MAP_ANONYMOUS = 0x20;
     public static final int MAP_POPULATE = 0x8000;
     public static final int MAP_FIXED_NOREPLACE = 0x10_0000;
+    public static final int MADV_WILLNEED = 3;
     public static final int MADV_DONTFORK = 10;
+    /// The advice of Linux 5.14 and newer.
+    public static final int MADV_POPULATE_READ = 22;
+    public static final int MADV_POPULATE_WRITE = 23;
     public static final int TMPFS_MAGIC = 0x0102_1994;
 
     public static final int EFD_NONBLOCK = 0x800;

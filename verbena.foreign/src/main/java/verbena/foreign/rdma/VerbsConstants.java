@@ -62,6 +62,10 @@ public final class VerbsConstants {
     public static final int IBV_ODP_SUPPORT = 1;
     public static final int IBV_ODP_SUPPORT_IMPLICIT = 1 << 1;
 
+    // ---- enum ib_uverbs_advise_mr_flag
+
+    public static final int IBV_ADVISE_MR_FLAG_FLUSH = 1;
+
     // ---- enum ibv_port_state
 
     public static final int IBV_PORT_NOP = 0;

@@ -2,12 +2,14 @@ package verbena.ibverbs.lib;
 
 import static verbena.foreign.rdma.VerbsStructs.DEVICE_ATTR;
 import static verbena.foreign.rdma.VerbsStructs.DEVICE_ATTR_EX;
+import static verbena.foreign.rdma.VerbsStructs.ODP_CAPS;
 import static verbena.foreign.rdma.VerbsStructs.QP_INIT_ATTR;
 import static verbena.foreign.rdma.VerbsStructs.QP_INIT_ATTR_EX;
 
 import java.lang.foreign.Arena;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.Set;
 import verbena.foreign.Memory;
@@ -20,11 +22,16 @@ import verbena.verbs.Capability;
 import verbena.verbs.Device;
 import verbena.verbs.DeviceAttributes;
 import verbena.verbs.DeviceException;
+import verbena.verbs.OnDemandPaging;
+import verbena.verbs.QpType;
 import verbena.verbs.TransportType;
 
 /// A query of a device's abilities. They are the abilities that it reports (ibv_query_device_ex(3)). What no version
 /// of the library reports is tried: a small object is made and given back at once.
 public final class DeviceQuery {
+    /// The operation that makes a region without memory.
+    public static final String ALLOCATE_NULL = "ptr alloc_null_mr(ptr)";
+
     /// Vendor number of the kernel's soft-RoCE (rdma_rxe).
     public static final int SOFT_ROCE = 0xFF_FFFF;
     /// The vendor's part of Linux's soft-iWARP (siw).
@@ -122,7 +129,27 @@ public final class DeviceQuery {
                 capabilities.contains(Capability.DEVICE_MEMORY) ? deviceMemory() : 0,
                 hasTimestamps ? timestampMask() : 0,
                 hasTimestamps ? Memory.getLong(at + DEVICE_ATTR_EX.at("hca_core_clock")) : 0,
-                capabilities);
+                capabilities,
+                onDemandPaging());
+    }
+
+    private OnDemandPaging onDemandPaging() {
+        long odp = at + DEVICE_ATTR_EX.at("odp_caps");
+        long general = Memory.getLong(odp);
+        if ((general & VerbsConstants.IBV_ODP_SUPPORT) == 0) {
+            return OnDemandPaging.NONE;
+        }
+        var uses = new EnumMap<QpType, Set<OnDemandPaging.Use>>(QpType.class);
+        uses.put(QpType.RC, uses(odp + ODP_CAPS.at("per_transport_caps.rc_odp_caps")));
+        uses.put(QpType.UC, uses(odp + ODP_CAPS.at("per_transport_caps.uc_odp_caps")));
+        uses.put(QpType.UD, uses(odp + ODP_CAPS.at("per_transport_caps.ud_odp_caps")));
+        uses.put(QpType.XRC_INITIATOR, uses(at + DEVICE_ATTR_EX.at("xrc_odp_caps")));
+        uses.put(QpType.XRC_TARGET, uses(at + DEVICE_ATTR_EX.at("xrc_odp_caps")));
+        return new OnDemandPaging((general & VerbsConstants.IBV_ODP_SUPPORT_IMPLICIT) != 0, uses);
+    }
+
+    private static Set<OnDemandPaging.Use> uses(long at) {
+        return OnDemandPaging.Use.ofBits(Memory.getInt(at));
     }
 
     private Set<Capability> capabilities() {
@@ -145,7 +172,7 @@ public final class DeviceQuery {
         boolean manages = (flags & VerbsConstants.IBV_DEVICE_MEM_MGT_EXTENSIONS) != 0;
         add(found, Capability.SEND_WITH_INVALIDATE, manages);
         add(found, Capability.LOCAL_INVALIDATE, manages);
-        add(found, Capability.ON_DEMAND_PAGING, (Memory.getLong(at + DEVICE_ATTR_EX.at("odp_caps")) & 1) != 0);
+        add(found, Capability.ON_DEMAND_PAGING, onDemandPaging() != OnDemandPaging.NONE);
         add(
                 found,
                 Capability.DEVICE_MEMORY,
@@ -218,6 +245,13 @@ public final class DeviceQuery {
             found.add(Capability.IOVA);
             found.add(Capability.ZERO_BASED);
             library.deregMr.call(moved);
+        }
+        long none = ops.extended(ALLOCATE_NULL)
+                .map(allocate -> allocate.call(pd).value())
+                .orElse(0L);
+        if (none != 0) {
+            found.add(Capability.NULL_REGION);
+            library.deregMr.call(none);
         }
         // A descriptor that is none: a device that takes no dma-buf at all says something else.
         int said = library.regDmabufMr

@@ -30,8 +30,11 @@ import verbena.verbs.spi.Registration;
 /// program that closes its arena first gives the addresses back to the allocator while peers can still write to
 /// the pages: regions are to be closed before their memory.
 final class IbvMemoryRegion extends OwnedObject implements MemoryRegion {
-    /// Null when it is the device's own, or another device's.
+    private static final long SIZE_MAX = -1;
+
+    /// Null when it is the device's own, or another device's, or there is none.
     private final @Nullable MemorySegment segment;
+    private boolean isNull;
     private final long length;
     private final Runnable free;
     private final long address;
@@ -53,6 +56,37 @@ final class IbvMemoryRegion extends OwnedObject implements MemoryRegion {
                 () -> make(domain, segment, iova, bits(access)),
                 error -> refused(verb, domain.owner(), segment, error),
                 free);
+    }
+
+    /// One of the whole address space.
+    IbvMemoryRegion(OwnDomain domain, Set<Access> access) {
+        this(
+                List.of(domain),
+                domain,
+                Memory.ALL,
+                Long.MAX_VALUE,
+                0,
+                access,
+                () -> domain.owner().library().regMr.call(domain.address(), 0L, SIZE_MAX, bits(access)),
+                error -> refused("registerAddressSpace", domain.owner(), Memory.ALL, error),
+                () -> {});
+    }
+
+    /// One without memory.
+    ///
+    /// @param allocate `alloc_null_mr`
+    IbvMemoryRegion(OwnDomain domain, NativeFunction allocate) {
+        this(
+                List.of(domain),
+                domain,
+                null,
+                Long.MAX_VALUE,
+                0,
+                Access.local(),
+                () -> allocate.call(domain.address()),
+                error -> domain.owner().refused("allocateNull", "memory regions", error),
+                () -> {});
+        this.isNull = true;
     }
 
     /// One of memory that the kernel shares.
@@ -184,6 +218,9 @@ final class IbvMemoryRegion extends OwnedObject implements MemoryRegion {
 
     @Override
     public MemorySegment segment() {
+        if (isNull) {
+            throw new InvalidStateException("segment: " + this + " has no memory");
+        }
         if (segment == null) {
             throw new InvalidStateException(
                     "segment: " + this + " is of device memory or of a dma-buf: this process has"
@@ -209,7 +246,7 @@ final class IbvMemoryRegion extends OwnedObject implements MemoryRegion {
 
     @Override
     public int rkey() {
-        return rkey;
+        return isNull ? 0 : rkey;
     }
 
     @Override
@@ -220,6 +257,9 @@ final class IbvMemoryRegion extends OwnedObject implements MemoryRegion {
     @Override
     public synchronized void reregister(ProtectionDomain to, Set<Access> newAccess) {
         checkOpen("reregister");
+        if (isNull) {
+            throw new InvalidStateException("reregister: " + this + " has no memory, and stays as it is");
+        }
         domain.checkAccess("reregister", newAccess);
         OwnDomain target = Arguments.checkReregister(OwnDomain.class, this, to, newAccess);
         if (segment != null) {

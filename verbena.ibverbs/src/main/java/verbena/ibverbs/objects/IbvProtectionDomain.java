@@ -1,23 +1,36 @@
 package verbena.ibverbs.objects;
 
+import static verbena.foreign.rdma.VerbsStructs.SGE;
+
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Collections;
 import java.util.EnumSet;
 import java.util.Objects;
 import java.util.Set;
+import verbena.foreign.Memory;
+import verbena.foreign.NativeFunction;
+import verbena.foreign.linux.Errno;
+import verbena.foreign.rdma.VerbsConstants;
+import verbena.ibverbs.lib.DeviceQuery;
 import verbena.provider.Arguments;
 import verbena.provider.Slabs;
 import verbena.verbs.Access;
 import verbena.verbs.AddressHandle;
 import verbena.verbs.AddressVector;
+import verbena.verbs.Advice;
 import verbena.verbs.Capability;
 import verbena.verbs.CompletionQueue;
+import verbena.verbs.DeviceException;
 import verbena.verbs.DeviceMemory;
+import verbena.verbs.InvalidStateException;
+import verbena.verbs.LocalMemory;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.MemoryWindow;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.SharedReceiveQueue;
+import verbena.verbs.UnsupportedException;
 import verbena.verbs.spi.Registration;
 
 public final class IbvProtectionDomain extends OwnDomain {
@@ -69,6 +82,65 @@ public final class IbvProtectionDomain extends OwnDomain {
         var rights = EnumSet.of(Access.ZERO_BASED);
         rights.addAll(access);
         return new IbvMemoryRegion(this, own, offset, length, rights);
+    }
+
+    @Override
+    public MemoryRegion registerAddressSpace(Set<Access> access) {
+        checkOpen("registerAddressSpace");
+        Set<Access> all = Registration.ofAddressSpace("registerAddressSpace", access);
+        checkAccess("registerAddressSpace", all);
+        if (!owner().attributes().onDemandPaging().hasAddressSpace()) {
+            throw new UnsupportedException(
+                    "registerAddressSpace",
+                    Capability.ON_DEMAND_PAGING,
+                    owner().device().name());
+        }
+        return new IbvMemoryRegion(this, all);
+    }
+
+    @Override
+    public MemoryRegion allocateNull() {
+        checkOpen("allocateNull");
+        owner().require("allocateNull", Capability.NULL_REGION);
+        return new IbvMemoryRegion(
+                this, owner().ops().extended(DeviceQuery.ALLOCATE_NULL).orElseThrow());
+    }
+
+    @Override
+    public void advise(Advice advice, boolean isAwaited, LocalMemory... ranges) {
+        checkOpen("advise");
+        owner().require("advise", Capability.ON_DEMAND_PAGING);
+        Registration.checkAdvice(this, advice, ranges);
+        try (Arena arena = Arena.ofConfined()) {
+            long list = arena.allocate(ranges.length * SGE.size(), 8).address();
+            for (int i = 0; i < ranges.length; i++) {
+                LocalMemory range = ranges[i];
+                if (range.length() > 0xFFFF_FFFFL) {
+                    throw new IllegalArgumentException(
+                            "advise: ranges: below 4 GiB each, got " + range.length() + " bytes");
+                }
+                long at = list + i * SGE.size();
+                Memory.putLong(at + SGE.at("addr"), range.region().address() + range.offset());
+                Memory.putInt(at + SGE.at("length"), (int) range.length());
+                Memory.putInt(at + SGE.at("lkey"), range.region().lkey());
+            }
+            int flags = isAwaited ? VerbsConstants.IBV_ADVISE_MR_FLAG_FLUSH : 0;
+            int error = owner().ops()
+                    .extended("u32 advise_mr(ptr, u32, u32, ptr, u32)")
+                    .map(call -> call.call(address(), advice.code(), flags, list, ranges.length))
+                    .map(NativeFunction.Result::error)
+                    .orElse(Errno.EOPNOTSUPP.code);
+            if (Errno.isUnsupported(error)) {
+                throw new UnsupportedException(
+                        "advise", Capability.ON_DEMAND_PAGING, owner().device().name());
+            }
+            if (Errno.EFAULT.is(error)) {
+                throw new InvalidStateException("advise: some of the memory is not there");
+            }
+            if (error != 0) {
+                throw new DeviceException("advise: the device says " + Errno.text(error));
+            }
+        }
     }
 
     /// Allocates memory of its own, from the start of a page on.

@@ -1,5 +1,8 @@
 package verbena.nic.device;
 
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import verbena.nic.engine.Engine;
@@ -10,12 +13,16 @@ import verbena.nic.kind.DeviceProfile;
 import verbena.nic.kind.GidTable;
 import verbena.nic.link.Link;
 import verbena.verbs.AtomicCapability;
+import verbena.verbs.Capability;
 import verbena.verbs.Device;
 import verbena.verbs.DeviceAttributes;
 import verbena.verbs.LinkLayer;
 import verbena.verbs.Mtu;
+import verbena.verbs.OnDemandPaging;
+import verbena.verbs.OnDemandPaging.Use;
 import verbena.verbs.PortAttributes;
 import verbena.verbs.PortState;
+import verbena.verbs.QpType;
 
 /// Answers what a program asks an open device about itself: attributes, port, counters (IBTA 11.2.1.2). Any thread.
 ///
@@ -69,7 +76,42 @@ record DeviceFacts(Device device, Mtu mtu, DeviceKind kind, Engines engines, Gid
                 DeviceLimits.DEVICE_MEMORY_BYTES_MAX,
                 0,
                 0,
-                profile.capabilities());
+                profile.capabilities(),
+                onDemandPaging(profile));
+    }
+
+    /// Returns the uses of such memory: all that requests do with any memory.
+    private static OnDemandPaging onDemandPaging(DeviceProfile profile) {
+        if (!profile.capabilities().contains(Capability.ON_DEMAND_PAGING)) {
+            return OnDemandPaging.NONE;
+        }
+        var uses = new EnumMap<QpType, Set<Use>>(QpType.class);
+        for (QpType type : QpType.values()) {
+            if (profile.capabilities().contains(type.capability())) {
+                uses.put(type, uses(type, profile.capabilities()));
+            }
+        }
+        return new OnDemandPaging(true, uses);
+    }
+
+    private static Set<Use> uses(QpType type, Set<Capability> capabilities) {
+        var uses = EnumSet.of(Use.SEND, Use.RECEIVE, Use.SHARED_RECEIVE);
+        if (type == QpType.UD) {
+            return uses;
+        }
+        uses.add(Use.WRITE);
+        if (type != QpType.UC) {
+            uses.addAll(EnumSet.of(Use.READ, Use.ATOMIC));
+            add(uses, Use.FLUSH, capabilities.contains(Capability.FLUSH));
+            add(uses, Use.ATOMIC_WRITE, capabilities.contains(Capability.ATOMIC_WRITE));
+        }
+        return uses;
+    }
+
+    private static void add(Set<Use> uses, Use use, boolean is) {
+        if (is) {
+            uses.add(use);
+        }
     }
 
     /// @param isOpen whether the device is open; the port of a closed device is down

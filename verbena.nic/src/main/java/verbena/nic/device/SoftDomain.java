@@ -5,7 +5,6 @@ import verbena.verbs.Access;
 import verbena.verbs.Capability;
 import verbena.verbs.Context;
 import verbena.verbs.ProtectionDomain;
-import verbena.verbs.UnsupportedException;
 import verbena.verbs.spi.OwnedObject;
 import verbena.verbs.spi.Registration;
 
@@ -38,7 +37,7 @@ abstract class SoftDomain extends OwnedObject implements ProtectionDomain {
     final void checkAccess(String verb, Set<Access> access) {
         Registration.checkAccess(verb, access);
         if (access.contains(Access.ON_DEMAND)) {
-            throw new UnsupportedException(verb, Capability.ON_DEMAND_PAGING, core.name());
+            core.require(verb, Capability.ON_DEMAND_PAGING);
         }
     }
 }

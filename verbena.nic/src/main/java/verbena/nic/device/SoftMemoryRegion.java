@@ -49,6 +49,9 @@ final class SoftMemoryRegion extends OwnedObject implements MemoryRegion {
             throw new InvalidStateException(
                     "segment: " + label() + " is of device memory, which this process has no address of");
         }
+        if (region.isOfNothing()) {
+            throw new InvalidStateException("segment: " + this + " has no memory");
+        }
         return region.memory();
     }
 
@@ -69,7 +72,7 @@ final class SoftMemoryRegion extends OwnedObject implements MemoryRegion {
 
     @Override
     public int rkey() {
-        return region.key();
+        return region.isOfNothing() ? 0 : region.key();
     }
 
     @Override
@@ -80,6 +83,9 @@ final class SoftMemoryRegion extends OwnedObject implements MemoryRegion {
     @Override
     public void reregister(ProtectionDomain to, Set<Access> newAccess) {
         checkOpen("reregister");
+        if (region.isOfNothing()) {
+            throw new InvalidStateException("reregister: " + this + " has no memory, and stays as it is");
+        }
         domain.checkAccess("reregister", newAccess);
         SoftDomain target = Arguments.checkReregister(SoftDomain.class, this, to, newAccess);
         Registration.checkWritable("reregister", region.memory(), newAccess);

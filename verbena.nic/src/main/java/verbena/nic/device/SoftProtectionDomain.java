@@ -5,6 +5,8 @@ import java.util.EnumSet;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import verbena.foreign.Memory;
+import verbena.foreign.linux.OwnProcess;
 import verbena.nic.kind.DeviceLimits;
 import verbena.nic.observe.JfrEvents;
 import verbena.provider.Arguments;
@@ -16,9 +18,12 @@ import verbena.transport.queue.Path;
 import verbena.verbs.Access;
 import verbena.verbs.AddressHandle;
 import verbena.verbs.AddressVector;
+import verbena.verbs.Advice;
 import verbena.verbs.Capability;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.DeviceMemory;
+import verbena.verbs.InvalidStateException;
+import verbena.verbs.LocalMemory;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.MemoryWindow;
 import verbena.verbs.QueuePair;
@@ -42,7 +47,11 @@ final class SoftProtectionDomain extends SoftDomain {
                     + " file (FileChannel.map with an arena) and register that");
         }
         Registration.checkIova("register", iova, segment.byteSize(), access);
-        return add("register", new Region(number(), segment, iova, Access.bits(access)), access, () -> {}, null);
+        int bits = Access.bits(access);
+        Region region = access.contains(Access.ON_DEMAND)
+                ? Region.onDemand(number(), segment, iova, bits)
+                : new Region(number(), segment, iova, bits);
+        return add("register", region, access, () -> {}, null);
     }
 
     @Override
@@ -58,6 +67,50 @@ final class SoftProtectionDomain extends SoftDomain {
     }
 
     @Override
+    public MemoryRegion registerAddressSpace(Set<Access> access) {
+        checkOpen("registerAddressSpace");
+        Set<Access> all = Registration.ofAddressSpace("registerAddressSpace", access);
+        checkAccess("registerAddressSpace", all);
+        return add(
+                "registerAddressSpace",
+                Region.onDemand(number(), Memory.ALL, 0, Access.bits(all)),
+                all,
+                () -> {},
+                null);
+    }
+
+    @Override
+    public MemoryRegion allocateNull() {
+        checkOpen("allocateNull");
+        core().require("allocateNull", Capability.NULL_REGION);
+        return add(
+                "allocateNull",
+                Region.ofNothing(number(), Access.bits(Access.local())),
+                Access.local(),
+                () -> {},
+                null);
+    }
+
+    @Override
+    public void advise(Advice advice, boolean isAwaited, LocalMemory... ranges) {
+        checkOpen("advise");
+        core().require("advise", Capability.ON_DEMAND_PAGING);
+        Registration.checkAdvice(this, advice, ranges);
+        if (advice == Advice.PREFETCH_NO_FAULT) {
+            return; // what is there is there for this device too
+        }
+        for (LocalMemory range : ranges) {
+            long address = range.region().segment().address() + range.offset();
+            if (!isAwaited) {
+                OwnProcess.readAhead(address, range.length());
+            } else if (!OwnProcess.populate(address, range.length(), advice == Advice.PREFETCH_WRITE)) {
+                throw new InvalidStateException("advise: " + range.length() + " bytes at 0x" + Long.toHexString(address)
+                        + ": some of the memory is not there");
+            }
+        }
+    }
+
+    @Override
     public MemoryRegion allocate(long bytes, Set<Access> access) {
         checkOpen("allocate");
         checkAccess("allocate", access);
@@ -68,7 +121,7 @@ final class SoftProtectionDomain extends SoftDomain {
         Slabs.Piece piece = core().regionMemory.allocate(bytes, access);
         MemorySegment segment = piece.segment();
         long iova = access.contains(Access.ZERO_BASED) ? 0 : segment.address();
-        return add(
+        return add( // also with ON_DEMAND: this memory is always there
                 "allocate",
                 Region.ofLastingMemory(number(), segment, iova, Access.bits(access)),
                 access,

@@ -14,6 +14,7 @@ import verbena.foreign.GuardedAccess;
 import verbena.foreign.SystemCopy;
 import verbena.nic.link.Link;
 import verbena.transport.congestion.PeerWindow;
+import verbena.transport.memory.JvmMemory;
 import verbena.transport.memory.KeyTable;
 import verbena.transport.memory.MemoryTable;
 import verbena.verbs.Gid;
@@ -44,8 +45,15 @@ public final class Engines {
         GuardedAccess guarded = GuardedAccess.ofProcess();
         memories.add(
                 guarded == null
-                        ? new MemoryTable(random, regionsMax, clock, SystemCopy::copy)
-                        : new MemoryTable(random, regionsMax, clock, SystemCopy::copy, new ProgramMemory(guarded)));
+                        ? new MemoryTable(
+                                random, regionsMax, clock, SystemCopy::copy, new JvmMemory(), new OnDemandMemory())
+                        : new MemoryTable(
+                                random,
+                                regionsMax,
+                                clock,
+                                SystemCopy::copy,
+                                new ProgramMemory(guarded, false),
+                                new ProgramMemory(guarded, true)));
         var made = new ArrayList<Engine>();
         int most = 0;
         for (Link link : links) {

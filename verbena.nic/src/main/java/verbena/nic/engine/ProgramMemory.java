@@ -9,21 +9,28 @@ import verbena.transport.memory.UserMemory;
 /// Memory of a program in C, which may unmap or protect it at any moment. It lies in the global arena.
 final class ProgramMemory implements UserMemory {
     private final GuardedAccess access;
+    /// Whether it can be any address, also one of the virtual machine's, which counts as not there.
+    private final boolean isAny;
     private final MemorySegment found = Arena.ofAuto().allocate(ValueLayout.JAVA_LONG);
 
-    ProgramMemory(GuardedAccess access) {
+    ProgramMemory(GuardedAccess access, boolean isAny) {
         this.access = access;
+        this.isAny = isAny;
     }
 
     @Override
     public boolean copy(MemorySegment from, long fromOffset, MemorySegment to, long toOffset, long bytes) {
-        return access.copy(GuardedAccess.at(to, toOffset, bytes), GuardedAccess.at(from, fromOffset, bytes), bytes);
+        long target = GuardedAccess.at(to, toOffset, bytes);
+        long source = GuardedAccess.at(from, fromOffset, bytes);
+        return (!isAny || !(access.isOurs(target, bytes) || access.isOurs(source, bytes)))
+                && access.copy(target, source, bytes);
     }
 
     @Override
     public boolean atomic(Atomic which, MemorySegment memory, long offset, long value, long expected) {
         long at = GuardedAccess.at(memory, offset, Long.BYTES);
-        return access.atomic(which.ordinal(), at, value, expected, found.address());
+        return (!isAny || !access.isOurs(at, Long.BYTES))
+                && access.atomic(which.ordinal(), at, value, expected, found.address());
     }
 
     @Override
@@ -33,6 +40,6 @@ final class ProgramMemory implements UserMemory {
 
     @Override
     public UserMemory forAnotherEngine() {
-        return new ProgramMemory(access);
+        return new ProgramMemory(access, isAny);
     }
 }

@@ -40,6 +40,8 @@ final class IwarpKind implements DeviceKind {
                     Capability.REREGISTER,
                     Capability.ZERO_BASED,
                     Capability.IOVA,
+                    Capability.ON_DEMAND_PAGING,
+                    Capability.NULL_REGION,
                     Capability.CONNECTION_MANAGER),
             0,
             0,

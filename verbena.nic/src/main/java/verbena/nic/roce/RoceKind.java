@@ -67,6 +67,8 @@ public class RoceKind implements DeviceKind {
                     Capability.REREGISTER,
                     Capability.ZERO_BASED,
                     Capability.IOVA,
+                    Capability.ON_DEMAND_PAGING,
+                    Capability.NULL_REGION,
                     Capability.SQ_DRAIN,
                     Capability.ENDPOINTS,
                     Capability.CONNECTION_MANAGER,

@@ -148,10 +148,15 @@ final class Victim {
         canary.slice(40 * MIB + 333, 20_000).fill((byte) 0x33);
         Set<Access> write = EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_WRITE, Access.FLUSH_GLOBAL);
         tell(ours.register(canary.open(MIB + 13, 10_007), IOVA + 13, write), write);
-        tell(ours.register(canary.open(4 * MIB + 77, 70_001), -70_001 - 4_096, write), write);
+        // With every other seed some regions are on demand, which must make no difference to the attacker.
+        Set<Access> some = EnumSet.noneOf(Access.class);
+        if (seed % 2 != 0) {
+            some.add(Access.ON_DEMAND);
+        }
+        tell(ours.register(canary.open(4 * MIB + 77, 70_001), -70_001 - 4_096, with(write, some)), write);
         tell(ours.register(canary.open(7 * MIB + 1, 1), 3 * IOVA + 1, write), write);
         Set<Access> atomic = EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_ATOMIC);
-        tell(ours.register(canary.open(10 * MIB, 4_096), 4 * IOVA, atomic), atomic);
+        tell(ours.register(canary.open(10 * MIB, 4_096), 4 * IOVA, with(atomic, some)), atomic);
         tell(ours.register(canary.open(13 * MIB + 5, 803), 5 * IOVA, atomic), atomic);
         windowMemory =
                 ours.register(canary.slice(16 * MIB, 30_000), 6 * IOVA, EnumSet.of(Access.LOCAL_WRITE, Access.MW_BIND));
@@ -172,7 +177,7 @@ final class Victim {
         }
         // Bytes behind this must not change.
         Set<Access> read = EnumSet.of(Access.REMOTE_READ);
-        tell(ours.register(canary.slice(40 * MIB + 333, 20_000), 9 * IOVA, read), read);
+        tell(ours.register(canary.slice(40 * MIB + 333, 20_000), 9 * IOVA, with(read, some)), read);
         tell(ours.register(canary.slice(44 * MIB, 10_000), 10 * IOVA, Access.local()), NONE);
         tell(others.register(canary.slice(48 * MIB, 10_000), 11 * IOVA, Access.remoteAll()), NONE);
         MemoryRegion closed = ours.register(canary.slice(52 * MIB, 10_000), 12 * IOVA, Access.remoteAll());
@@ -239,6 +244,12 @@ final class Victim {
         var target = new Attacker.Target(number, Transport.valueOf(type.name()), mtu);
         target.qpn = qp.qpn();
         return new Connection(qp, target, access);
+    }
+
+    private static Set<Access> with(Set<Access> access, Set<Access> more) {
+        var all = EnumSet.copyOf(access);
+        all.addAll(more);
+        return all;
     }
 
     private void tell(MemoryRegion region, Set<Access> rights) {

@@ -82,7 +82,12 @@ final class GrantsWorld implements SmallWorld {
             this.name = name;
             this.slot = slot;
             memory = new MemoryTable(
-                    new SplittableRandom(slot), 16, () -> now, MemorySegment::copy, new Slow(engine, name));
+                    new SplittableRandom(slot),
+                    16,
+                    () -> now,
+                    MemorySegment::copy,
+                    new Slow(engine, name),
+                    new Slow(engine, name));
             access = new DirectAccess(this, this, memory, new SplittableRandom(slot), () -> now, this::waitAMoment);
             region = new Region(DOMAIN, bytes, IOVA, RIGHTS);
             assertThat(memory.add(region)).isTrue();

@@ -9,6 +9,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import verbena.nic.engine.OnDemandMemory;
 import verbena.sim.model.Refusal.Reasons;
 import verbena.verbs.Access;
 import verbena.verbs.UnsupportedException;
@@ -48,7 +49,10 @@ final class MemoryRules {
                         containsAny(access, CHANGING) && !access.contains(Access.LOCAL_WRITE),
                         IllegalArgumentException.class,
                         "LOCAL_WRITE")
-                .when(access.contains(Access.ON_DEMAND), UnsupportedException.class, "ON_DEMAND_PAGING")
+                .when(
+                        access.contains(Access.ON_DEMAND) && !OnDemandMemory.isThere(),
+                        UnsupportedException.class,
+                        "ON_DEMAND_PAGING")
                 .list();
     }
 

@@ -77,6 +77,10 @@ public final class ModelRegion extends ModelObject implements Keyed {
                         newAccess.contains(Access.ZERO_BASED) != access.contains(Access.ZERO_BASED),
                         IllegalArgumentException.class,
                         "ZERO_BASED")
+                .when(
+                        newAccess.contains(Access.ON_DEMAND) != access.contains(Access.ON_DEMAND),
+                        IllegalArgumentException.class,
+                        "ON_DEMAND")
                 .when(windows > 0, InUseException.class, "window")
                 .list();
     }

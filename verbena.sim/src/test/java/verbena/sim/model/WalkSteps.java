@@ -59,7 +59,7 @@ abstract class WalkSteps {
         if (chance(5)) {
             access.add(Access.ZERO_BASED);
         }
-        if (chance(1)) {
+        if (chance(5)) {
             access.add(Access.ON_DEMAND);
         }
         return access;

@@ -19,6 +19,7 @@ import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
 import verbena.verbs.DeviceAttributes;
 import verbena.verbs.MemoryRegion;
+import verbena.verbs.OnDemandPaging;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QueuePair;
 import verbena.verbs.ReceiveBatch;
@@ -306,7 +307,8 @@ final class StreamsWorld implements SmallWorld {
                     0,
                     0,
                     0,
-                    Set.of(Capability.IMMEDIATE_DATA)));
+                    Set.of(Capability.IMMEDIATE_DATA),
+                    OnDemandPaging.NONE));
 
     private final Arena arena = Arena.ofConfined();
     private final Plant plant;

@@ -26,7 +26,8 @@ import verbena.verbs.Mtu;
 /// The common part of the commands `pingpong rc`, `uc`, `ud` and `srq`: everything but some options.
 abstract class PingpongEnd extends ToolCommand {
     /// The reason why `-o` is refused.
-    static final String NO_PAGING = "a software device has no on demand paging; its memory needs none";
+    static final String NO_PAGING =
+            "this program's memory is the device's own and always there: it needs no on demand paging";
 
     private final PingpongService service;
 

@@ -23,12 +23,12 @@ final class PingpongRcCommand extends PingpongConnectedEnd {
 
     @Option(
             names = {"-o", "--odp"},
-            description = "Refused: on demand paging is for hardware.")
+            description = "Refused: this program's memory needs no on demand paging.")
     private boolean onDemandPaging;
 
     @Option(
             names = {"-O", "--iodp"},
-            description = "Refused: on demand paging is for hardware.")
+            description = "Refused: this program's memory needs no on demand paging.")
     private boolean implicitOnDemandPaging;
 
     @Option(
@@ -56,7 +56,7 @@ final class PingpongRcCommand extends PingpongConnectedEnd {
         String why = onDemandPaging || implicitOnDemandPaging
                 ? "-o, -O: " + NO_PAGING
                 : prefetch
-                        ? "-P: prefetching goes with on demand paging, which a software device does not have"
+                        ? "-P: prefetching goes with on demand paging, which this program's memory does not need"
                         : timeStamps
                                 ? "-t: a software device's completions have no time stamps"
                                 : deviceMemory ? "-j: a software device has no memory of its own" : "";

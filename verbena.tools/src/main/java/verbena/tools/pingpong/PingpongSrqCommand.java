@@ -26,7 +26,7 @@ final class PingpongSrqCommand extends PingpongConnectedEnd {
 
     @Option(
             names = {"-o", "--odp"},
-            description = "Refused: on demand paging is for hardware.")
+            description = "Refused: this program's memory needs no on demand paging.")
     private boolean onDemandPaging;
 
     PingpongSrqCommand() {

@@ -55,11 +55,11 @@ class PingpongUsageTest {
     }
 
     @Test
-    void aSharedReceiveQueueHasNoOnDemandPagingEither() {
+    void aSharedReceiveQueueNeedsNoOnDemandPagingEither() {
         Cli cli = Cli.run("pingpong", "srq", "-o");
 
         assertThat(cli.status()).isEqualTo(1);
-        assertThat(cli.error()).contains("-o: a software device has no on demand paging");
+        assertThat(cli.error()).contains("it needs no on demand paging");
     }
 
     @ParameterizedTest

@@ -308,6 +308,9 @@ final class Receiver {
             cannotPlace(verdict);
             return false;
         }
+        if (core.memory.locatedBytes() == 0) {
+            return false; // the operating system must not use it
+        }
         into.segment = core.memory.located();
         into.offset = core.memory.locatedOffset();
         into.bytes = (int) Math.min(segment.payloadLeft, core.memory.locatedBytes());

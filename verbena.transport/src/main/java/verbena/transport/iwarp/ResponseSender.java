@@ -66,7 +66,7 @@ final class ResponseSender {
         if (verdict != MemoryVerdict.OK) {
             return refuse(out, answer, verdict, source, bytes);
         }
-        boolean refer = bytes >= FpduWriter.REFER_BYTES_MIN && writer.mayRefer();
+        boolean refer = bytes >= FpduWriter.REFER_BYTES_MIN && writer.mayRefer() && core.memory.locatedBytes() >= bytes;
         if (!writer.hasRoom(out, Ddp.TAGGED_BYTES, bytes, refer)) {
             return false;
         }

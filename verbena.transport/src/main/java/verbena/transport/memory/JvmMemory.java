@@ -6,7 +6,7 @@ import java.lang.invoke.VarHandle;
 
 /// Memory of programs in Java. The virtual machine reports a closed arena by IllegalStateException, and a mapped
 /// file that was cut short by InternalError.
-final class JvmMemory implements UserMemory {
+public final class JvmMemory implements UserMemory {
     private static final VarHandle ATOMIC = ValueLayout.JAVA_LONG.varHandle();
     private static final ValueLayout.OfLong UNALIGNED = ValueLayout.JAVA_LONG_UNALIGNED;
 

@@ -29,8 +29,8 @@ public class MemoryTable {
     private final LongCopy longCopy;
     /// Memory that lasts as long as its region.
     private final UserMemory own = new JvmMemory();
-    /// All other memory.
-    private final UserMemory programs;
+    /// The access to memory of each [Reach].
+    private final UserMemory[] memories;
     /// The value that the last atomic found.
     private long original;
 
@@ -43,13 +43,22 @@ public class MemoryTable {
 
     /// Makes a table with a [LongCopy] of its own.
     public MemoryTable(RandomGenerator random, int limit, LongSupplier clock, LongCopy longCopy) {
-        this(random, limit, clock, longCopy, new JvmMemory());
+        this(random, limit, clock, longCopy, new JvmMemory(), new JvmMemory());
     }
 
-    /// Makes a table with a [LongCopy] and a [UserMemory] of its own.
-    public MemoryTable(RandomGenerator random, int limit, LongSupplier clock, LongCopy longCopy, UserMemory programs) {
+    /// Makes a table with a [LongCopy] and [UserMemory] of its own.
+    ///
+    /// @param programs for memory that was there when it was registered
+    /// @param onDemand for memory that need not be there
+    public MemoryTable(
+            RandomGenerator random,
+            int limit,
+            LongSupplier clock,
+            LongCopy longCopy,
+            UserMemory programs,
+            UserMemory onDemand) {
         this.longCopy = longCopy;
-        this.programs = programs;
+        this.memories = memories(own, programs, onDemand);
         this.random = random;
         this.keys = new KeyTable<>(random, 1, limit, clock);
         this.watches = new KeyWatches();
@@ -59,11 +68,18 @@ public class MemoryTable {
     /// Makes a table with the same regions and windows under the same keys.
     protected MemoryTable(MemoryTable other) {
         this.longCopy = other.longCopy;
-        this.programs = other.programs.forAnotherEngine();
+        this.memories = memories(
+                own,
+                other.memories[Reach.PROGRAMS.ordinal()].forAnotherEngine(),
+                other.memories[Reach.ON_DEMAND.ordinal()].forAnotherEngine());
         this.random = other.random;
         this.keys = other.keys;
         this.watches = other.watches;
         this.windows = other.windows;
+    }
+
+    private static UserMemory[] memories(UserMemory own, UserMemory programs, UserMemory onDemand) {
+        return new UserMemory[] {own, programs, onDemand, new NoMemory()};
     }
 
     /// Makes a table with the same regions and windows under the same keys, for one more engine.
@@ -116,14 +132,14 @@ public class MemoryTable {
     }
 
     /// Returns the memory that `rkey` opens to the peer of queue pair `qpn` of `domain`; null when it opens
-    /// nothing.
+    /// nothing. The memory has no bytes where only this table may use it.
     public @Nullable Opening opening(int rkey, int domain, int qpn) {
         Keyed keyed = find(rkey);
         if (keyed == null || keyed.protectionDomain != domain) {
             return null;
         }
         if (keyed instanceof Region region) {
-            return new Opening(region.iova, region.access & WindowBinder.REMOTE, region.memory, region.key);
+            return new Opening(region.iova, region.access & WindowBinder.REMOTE, region.open(), region.key);
         }
         Window window = (Window) keyed;
         Window.Binding binding = window.binding();
@@ -134,7 +150,9 @@ public class MemoryTable {
         return new Opening(
                 binding.zeroBased() ? 0 : binding.address(),
                 binding.access(),
-                region.memory.asSlice(binding.address() - region.iova, binding.length()),
+                region.reach.isOpen
+                        ? region.memory.asSlice(binding.address() - region.iova, binding.length())
+                        : MemorySegment.NULL,
                 region.key);
     }
 
@@ -236,7 +254,7 @@ public class MemoryTable {
         long length = bytes;
         if (whole && find(rkey) instanceof Region region) {
             from = region.iova;
-            length = region.memory.byteSize();
+            length = region.length;
         }
         Keyed keyed = find(rkey);
         MemoryVerdict verdict = checkRemote(keyed, rkey, domain, qpn, from, length, access);
@@ -304,7 +322,7 @@ public class MemoryTable {
     }
 
     /// Finds memory that a peer may use, for the operating system to read or write: [#located()]. See
-    /// [#checkRemote].
+    /// [#checkRemote]. It has no bytes where only this table may use it ([#locatedBytes()]).
     public MemoryVerdict locate(int rkey, int domain, int qpn, long address, long bytes, int access) {
         Keyed keyed = find(rkey);
         MemoryVerdict verdict = checkRemote(keyed, rkey, domain, qpn, address, bytes, access);
@@ -312,8 +330,7 @@ public class MemoryTable {
             return verdict;
         }
         locatedOffset = targetOffset(keyed, address);
-        locatedBytes = bytes;
-        return alive();
+        return located(bytes);
     }
 
     /// Finds the memory of the list's entry that position `position` lies in, from there to the entry's end: see
@@ -333,8 +350,7 @@ public class MemoryTable {
                     return verdict;
                 }
                 locatedOffset = targetOffset(keyed, address);
-                locatedBytes = left;
-                return alive();
+                return located(left);
             }
             skip -= length;
         }
@@ -352,12 +368,13 @@ public class MemoryTable {
         return locatedOffset;
     }
 
-    /// Returns the number of its bytes.
+    /// Returns the number of its bytes; 0 when only this table may use them.
     public long locatedBytes() {
         return locatedBytes;
     }
 
-    private MemoryVerdict alive() {
+    private MemoryVerdict located(long bytes) {
+        locatedBytes = reach.isOpen ? bytes : 0;
         return target.scope().isAlive() ? MemoryVerdict.OK : MemoryVerdict.GONE;
     }
 
@@ -381,8 +398,8 @@ public class MemoryTable {
 
     /// The memory that the last [#targetOffset] found.
     private MemorySegment target = MemorySegment.NULL;
-    /// Whether nothing can happen to it while its key is there.
-    private boolean lasts;
+    /// The kind of memory that it is.
+    private Reach reach = Reach.PROGRAMS;
     // Of the last [#locate].
     private long locatedOffset;
     private long locatedBytes;
@@ -405,11 +422,11 @@ public class MemoryTable {
         }
         if (region == null) {
             target = MemorySegment.NULL;
-            lasts = false;
+            reach = Reach.PROGRAMS;
             return 0;
         }
         target = region.memory;
-        lasts = region.lasts;
+        reach = region.reach;
         return at - region.iova;
     }
 
@@ -463,13 +480,14 @@ public class MemoryTable {
     /// Carries out an atomic on 8 bytes that [#checkRemote] has allowed.
     protected MemoryVerdict atomic(Atomic which, int rkey, long address, long value, long expected) {
         long at = targetOffset(find(rkey), address);
-        UserMemory by = lasts ? own : programs;
+        UserMemory by = memories[reach.ordinal()];
         boolean isDone;
-        if ((target.address() + at & 7) == 0) {
+        if ((target.address() + at & 7) == 0 && reach != Reach.ON_DEMAND) {
             isDone = by.atomic(which, target, at, value, expected);
         } else {
-            // The IOVA is aligned and the memory is not: atomic among this device's queue pairs, which is
-            // what ATOMIC_HCA promises, because engines come here one at a time.
+            // The IOVA is aligned and the memory is not, or it need not be there and is read and written: atomic
+            // among this device's queue pairs, which is what ATOMIC_HCA promises, because engines come here one at
+            // a time.
             synchronized (keys) {
                 isDone = by.atomic(which, target, at, value, expected);
             }
@@ -480,17 +498,17 @@ public class MemoryTable {
 
     /// Copies arrived bytes into the memory that the last check has found ([#located()]), from `at` on.
     protected MemoryVerdict store(MemorySegment from, long fromOffset, long at, int bytes) {
-        return copy(from, fromOffset, target, at, bytes, lasts);
+        return copy(from, fromOffset, target, at, bytes, reach);
     }
 
     /// Copies bytes of the memory that the last check has found ([#located()]), from `at` on, into `to`.
     protected MemoryVerdict load(long at, MemorySegment to, long toOffset, int bytes) {
-        return copy(target, at, to, toOffset, bytes, lasts);
+        return copy(target, at, to, toOffset, bytes, reach);
     }
 
-    /// Returns whether nothing can happen to [#located()] while its key is there.
-    protected final boolean lasts() {
-        return lasts;
+    /// Returns what may happen to [#located()] while its key is there.
+    protected final Reach reach() {
+        return reach;
     }
 
     /// Finds the memory that a key opens, which a check has allowed ([#located()]); returns the offset in it.
@@ -509,14 +527,14 @@ public class MemoryTable {
 
     /// Copies user memory; all reads and writes in bulk are here. The other end is the engine's, and lasts.
     ///
-    /// @param lasts whether the user memory does too
+    /// @param reach what may happen to the user memory
     protected final MemoryVerdict copy(
-            MemorySegment from, long fromOffset, MemorySegment to, long toOffset, int bytes, boolean lasts) {
-        if (lasts && bytes >= LongCopy.BYTES_MIN) {
+            MemorySegment from, long fromOffset, MemorySegment to, long toOffset, int bytes, Reach reach) {
+        if (reach == Reach.LASTING && bytes >= LongCopy.BYTES_MIN) {
             longCopy.copy(from, fromOffset, to, toOffset, bytes);
             return MemoryVerdict.OK;
         }
-        UserMemory by = lasts ? own : programs;
+        UserMemory by = memories[reach.ordinal()];
         return by.copy(from, fromOffset, to, toOffset, bytes) ? MemoryVerdict.OK : MemoryVerdict.GONE;
     }
 }

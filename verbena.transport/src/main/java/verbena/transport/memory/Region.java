@@ -19,32 +19,54 @@ public final class Region extends Keyed {
     final MemorySegment memory;
     final long iova;
     final long length;
-    /// True when nothing can happen to the memory before the region is removed.
-    final boolean lasts;
+    final Reach reach;
     volatile int access;
     /// Windows bound to it; changed by engines only.
     private volatile int windows;
 
+    /// Makes a region of a program's memory.
+    ///
     /// @param memory native memory, accessible by the engine's thread
     /// @param iova address of its first byte as requests name it
     /// @param access bits of [verbena.verbs.Access]
     public Region(int protectionDomain, MemorySegment memory, long iova, int access) {
-        this(protectionDomain, memory, iova, access, false);
+        this(protectionDomain, memory, memory.byteSize(), iova, access, Reach.PROGRAMS);
     }
 
-    private Region(int protectionDomain, MemorySegment memory, long iova, int access, boolean lasts) {
+    private Region(int protectionDomain, MemorySegment memory, long length, long iova, int access, Reach reach) {
         super(protectionDomain);
-        this.lasts = lasts;
+        this.reach = reach;
         this.memory = memory;
         this.iova = iova;
-        this.length = memory.byteSize();
+        this.length = length;
         this.access = access;
     }
 
     /// Makes a region whose memory lasts: until the region is removed, no arena is closed, and no mapped file is
     /// cut short.
     public static Region ofLastingMemory(int protectionDomain, MemorySegment memory, long iova, int access) {
-        return new Region(protectionDomain, memory, iova, access, true);
+        return new Region(protectionDomain, memory, memory.byteSize(), iova, access, Reach.LASTING);
+    }
+
+    /// Makes a region of addresses at which there need not be memory ([verbena.verbs.Access#ON_DEMAND]).
+    public static Region onDemand(int protectionDomain, MemorySegment memory, long iova, int access) {
+        return new Region(protectionDomain, memory, memory.byteSize(), iova, access, Reach.ON_DEMAND);
+    }
+
+    /// Makes a region without memory: reading gives zeros, and what is written is gone (ibv_alloc_null_mr(3)).
+    public static Region ofNothing(int protectionDomain, int access) {
+        return new Region(protectionDomain, MemorySegment.NULL, Long.MAX_VALUE, 0, access, Reach.NOTHING);
+    }
+
+    /// Returns whether it has no memory ([#ofNothing]).
+    public boolean isOfNothing() {
+        return reach == Reach.NOTHING;
+    }
+
+    /// Returns the memory that others than the table may use, by its address: the operating system, and peers of
+    /// this host; NULL when there is none.
+    MemorySegment open() {
+        return reach.isOpen ? memory : MemorySegment.NULL;
     }
 
     public MemorySegment memory() {

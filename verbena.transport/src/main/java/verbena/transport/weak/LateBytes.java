@@ -6,6 +6,7 @@ import java.util.Comparator;
 import java.util.PriorityQueue;
 import java.util.function.Predicate;
 import verbena.transport.Protocol;
+import verbena.transport.memory.Reach;
 
 /// Bytes that have arrived and that no program sees yet, in pieces with a time each. Pieces that overlap become
 /// visible in the order in which they have come. Engine-confined.
@@ -17,7 +18,7 @@ final class LateBytes {
             int length,
             MemorySegment to,
             long at,
-            boolean lasts,
+            Reach reach,
             long message,
             long dueNanos,
             long number) {
@@ -60,7 +61,7 @@ final class LateBytes {
             int length,
             MemorySegment to,
             long at,
-            boolean lasts,
+            Reach reach,
             long message,
             long dueNanos) {
         long due = dueNanos;
@@ -69,7 +70,7 @@ final class LateBytes {
                 due = piece.dueNanos;
             }
         }
-        pieces.add(new Piece(bytes, from, length, to, at, lasts, message, due, numbers++));
+        pieces.add(new Piece(bytes, from, length, to, at, reach, message, due, numbers++));
         return due;
     }
 

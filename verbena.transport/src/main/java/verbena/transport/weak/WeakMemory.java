@@ -114,7 +114,7 @@ final class WeakMemory extends MemoryTable implements WeakDevice.Waiting {
                 || isRelaxed
                 || (storing == Storing.WRITE && weakness.has(Freedom.LATE_VISIBILITY));
         boolean isTorn = weakness.has(Freedom.TORN) || weakness.has(Freedom.TORN_WORDS);
-        if (!isLate && !isTorn && late.isEmpty()) {
+        if ((!isLate && !isTorn && late.isEmpty()) || !reach().isOpen) { // later nobody could be told that it is gone
             return super.store(from, fromOffset, at, bytes);
         }
         if (!located().scope().isAlive()) {
@@ -142,7 +142,7 @@ final class WeakMemory extends MemoryTable implements WeakDevice.Waiting {
                     end - begin,
                     located(),
                     at + begin,
-                    lasts(),
+                    reach(),
                     message,
                     earliest + Lateness.draw(random));
             last = Math.max(last, due);
@@ -188,7 +188,7 @@ final class WeakMemory extends MemoryTable implements WeakDevice.Waiting {
 
     private void place(LateBytes.Piece piece) {
         // Memory that has gone meanwhile takes the bytes with it.
-        MemoryVerdict _ = copy(piece.bytes(), piece.from(), piece.to(), piece.at(), piece.length(), piece.lasts());
+        MemoryVerdict _ = copy(piece.bytes(), piece.from(), piece.to(), piece.at(), piece.length(), piece.reach());
     }
 
     /// Shows what the time has come for.

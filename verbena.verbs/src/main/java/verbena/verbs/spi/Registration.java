@@ -1,9 +1,15 @@
 package verbena.verbs.spi;
 
 import java.lang.foreign.MemorySegment;
+import java.util.EnumSet;
 import java.util.Set;
 import verbena.verbs.Access;
+import verbena.verbs.Advice;
+import verbena.verbs.InvalidStateException;
+import verbena.verbs.LocalMemory;
+import verbena.verbs.MemoryRegion;
 import verbena.verbs.Preview;
+import verbena.verbs.ProtectionDomain;
 
 /// The checks that every device makes of memory to be registered (ibv_reg_mr(3), IBTA 10.6.3.1). A mistake throws
 /// [IllegalArgumentException], whose message names the verb and its argument. It has no state, and any thread may use
@@ -14,6 +20,9 @@ import verbena.verbs.Preview;
 public final class Registration {
     /// A thread that nothing is confined to.
     private static final Thread NOBODY = Thread.ofPlatform().unstarted(() -> {});
+
+    private static final Set<Access> NOT_OF_ADDRESS_SPACE =
+            Set.of(Access.ZERO_BASED, Access.MW_BIND, Access.FLUSH_PERSISTENT);
 
     private Registration() {}
 
@@ -48,6 +57,41 @@ public final class Registration {
         if (segment.isReadOnly() && access.contains(Access.LOCAL_WRITE)) {
             throw new IllegalArgumentException(
                     verb + ": segment: is read-only, and access asks for writing: " + access);
+        }
+    }
+
+    /// Checks the rights of a region of the whole address space, and returns them with `ON_DEMAND`.
+    public static Set<Access> ofAddressSpace(String verb, Set<Access> access) {
+        for (Access other : NOT_OF_ADDRESS_SPACE) {
+            if (access.contains(other)) {
+                throw new IllegalArgumentException(
+                        verb + ": access: the whole address space has no " + other + ", got " + access);
+            }
+        }
+        var all = EnumSet.of(Access.ON_DEMAND);
+        all.addAll(access);
+        return all;
+    }
+
+    /// Checks the ranges that an advice of `domain` is about ([ProtectionDomain#advise]).
+    public static void checkAdvice(ProtectionDomain domain, Advice advice, LocalMemory... ranges) {
+        if (ranges.length == 0) {
+            throw new IllegalArgumentException("advise: ranges: at least one");
+        }
+        for (LocalMemory range : ranges) {
+            MemoryRegion region = range.region();
+            if (region.isClosed()) {
+                throw new InvalidStateException("advise: " + region + " is closed");
+            }
+            if (region.protectionDomain() != domain) {
+                throw new IllegalArgumentException("advise: ranges: " + region + " is of another protection domain");
+            }
+            if (!region.access().contains(Access.ON_DEMAND)) {
+                throw new IllegalArgumentException("advise: ranges: " + region + " is not ON_DEMAND");
+            }
+            if (advice == Advice.PREFETCH_WRITE && !region.access().contains(Access.LOCAL_WRITE)) {
+                throw new IllegalArgumentException("advise: ranges: " + region + " has no LOCAL_WRITE");
+            }
         }
     }
 
