@@ -209,17 +209,31 @@ class OnDemandTest {
 
     @Test
     void theWholeAddressSpaceIsARegion() {
-        MemoryRegion from = pair.a.domain.registerAddressSpace(EnumSet.noneOf(Access.class));
-        MemoryRegion all = pair.b.domain.registerAddressSpace(Access.remoteAll());
+        MemoryRegion all = pair.a.domain.registerAddressSpace(Access.local());
+        MemoryRegion target = anew();
         assertThat(all.access()).contains(Access.ON_DEMAND);
         assertThat(all.length()).isEqualTo(Long.MAX_VALUE);
         memory.asSlice(0, 8).fill((byte) 3);
-        LocalMemory source = from.slice(at, 8);
-        pair.a.qp.postWrite(1, source.region(), source.offset(), 8, at + PAGE, all.rkey());
+        LocalMemory source = all.slice(at, 8);
+        pair.a.qp.postWrite(1, source.region(), source.offset(), 8, target.address() + PAGE, target.rkey());
         pair.settle();
         assertThat(pair.a.completions()).containsExactly("1 SUCCESS");
         assertThat(memory.asSlice(PAGE, 8).mismatch(memory.asSlice(0, 8))).isEqualTo(-1);
-        assertThat(write(all, PAGE, 8)).as("the first pages of a process").containsExactly("1 REM_ACCESS_ERR");
+        pair.a.qp.postWrite(1, all, PAGE, 8, target.address(), target.rkey());
+        pair.settle();
+        assertThat(pair.a.completions()).as("the first pages of a process").containsExactly("1 LOC_PROT_ERR");
+    }
+
+    @Test
+    void peersHaveNoRightsToTheVirtualMachinesOwnMemory() {
+        MemoryRegion all = pair.a.domain.registerAddressSpace(Access.local());
+        var rights = EnumSet.of(Access.ON_DEMAND, Access.REMOTE_READ);
+        assertThatThrownBy(() -> pair.a.domain.registerAddressSpace(rights))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith("registerAddressSpace: access: peers would change");
+        assertThatThrownBy(() -> all.reregister(pair.a.domain, rights))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith("reregister: access: peers would change");
     }
 
     // ---- advice

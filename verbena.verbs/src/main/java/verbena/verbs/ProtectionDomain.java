@@ -79,12 +79,13 @@ public interface ProtectionDomain extends VerbsObject {
     /// region on demand). Requests then name any native memory by its address: `all.slice(segment.address(),
     /// segment.byteSize())`. Otherwise as [#register(MemorySegment, Set)] with [Access#ON_DEMAND].
     ///
-    /// A peer that has its `rkey` and a right may use all memory of the process, also memory of the virtual
-    /// machine's. In a C program the virtual machine's heap and classes count as not there.
+    /// In a C program peers may have rights; the virtual machine's heap and classes count as not there. In a Java
+    /// program a software device gives peers none, and on a card you must not: they could change the virtual
+    /// machine's own memory.
     ///
     /// @param access with or without `ON_DEMAND`, which is meant; not `ZERO_BASED`, `MW_BIND` or `FLUSH_PERSISTENT`
-    /// @throws IllegalArgumentException when `access` asks for one of these, or for remote writing or atomics
-    ///     without local writing
+    /// @throws IllegalArgumentException when `access` asks for one of these, for remote writing or atomics without
+    ///     local writing, or for rights of peers that they may not have
     /// @throws ResourceLimitException when the device has no more regions
     /// @throws UnsupportedException when the device cannot do so ([OnDemandPaging#hasAddressSpace()])
     default MemoryRegion registerAddressSpace(Set<Access> access) {

@@ -124,7 +124,9 @@ final class Actions {
             try {
                 arena.close();
             } catch (IllegalStateException e) {
-                throw new InUseException("arena", List.of(String.valueOf(e.getMessage()))); // in use or closed
+                if (arena.scope().isAlive()) {
+                    throw new InUseException("arena", List.of(String.valueOf(e.getMessage())));
+                }
             }
         }
     }

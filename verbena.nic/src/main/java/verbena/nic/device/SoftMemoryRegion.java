@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import verbena.foreign.Memory;
 import verbena.nic.observe.JfrEvents;
 import verbena.provider.Arguments;
 import verbena.transport.memory.Region;
@@ -87,6 +88,9 @@ final class SoftMemoryRegion extends OwnedObject implements MemoryRegion {
             throw new InvalidStateException("reregister: " + this + " has no memory, and stays as it is");
         }
         domain.checkAccess("reregister", newAccess);
+        if (region.memory().equals(Memory.ALL)) {
+            SoftDomain.checkAddressSpace("reregister", newAccess);
+        }
         SoftDomain target = Arguments.checkReregister(SoftDomain.class, this, to, newAccess);
         Registration.checkWritable("reregister", region.memory(), newAccess);
         // All of this happens while no engine works: it is complete before the region begins to close, or it does

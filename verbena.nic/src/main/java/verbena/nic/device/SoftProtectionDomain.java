@@ -71,6 +71,7 @@ final class SoftProtectionDomain extends SoftDomain {
         checkOpen("registerAddressSpace");
         Set<Access> all = Registration.ofAddressSpace("registerAddressSpace", access);
         checkAccess("registerAddressSpace", all);
+        checkAddressSpace("registerAddressSpace", all);
         return add(
                 "registerAddressSpace",
                 Region.onDemand(number(), Memory.ALL, 0, Access.bits(all)),
