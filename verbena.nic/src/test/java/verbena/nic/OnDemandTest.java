@@ -209,8 +209,8 @@ class OnDemandTest {
 
     @Test
     void theWholeAddressSpaceIsARegion() {
-        MemoryRegion all = pair.a.domain.registerAddressSpace(Access.local());
         MemoryRegion target = anew();
+        MemoryRegion all = pair.a.domain.registerAddressSpace(Access.local());
         assertThat(all.access()).contains(Access.ON_DEMAND);
         assertThat(all.length()).isEqualTo(Long.MAX_VALUE);
         memory.asSlice(0, 8).fill((byte) 3);
