@@ -41,7 +41,7 @@ class MonitoringFilesTest {
     private static final Pattern METRIC = Pattern.compile("verbena_[a-z0-9_]+");
     /// The counters of links, which not every device has.
     private static final Pattern OF_LINK =
-            Pattern.compile("Device (Shm|Tcp|Ethernet|Psp|Ib|Udp|Faults|Shared|Xdp|Packet)[A-Z].*");
+            Pattern.compile("Device (Shm|Tcp|Ethernet|Psp|Ib|Udp|Faults|Shared|Xdp|Packet|Raw)[A-Z].*");
 
     @BeforeAll
     static void use() throws Exception {
