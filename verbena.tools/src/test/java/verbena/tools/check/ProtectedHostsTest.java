@@ -54,7 +54,9 @@ class ProtectedHostsTest {
     private static final String DONE = "the programs are done";
 
     /// Two hosts and a cable. Its arguments are the folder, what the server says when it listens, the server and the
-    /// client. A client that does not find the server is run again. A server that does not end is ended.
+    /// client. A client that does not find the server is run again. A server that does not end is ended. The
+    recorder
+    /// loses what it has not written when it ends, so it has to write a last packet first.
     private static final String HOSTS = """
             ip link set lo up || exit 9
             unshare --net sleep 300 & peer=$!
@@ -65,7 +67,7 @@ class ProtectedHostsTest {
             ip address add 10.9.0.1/24 dev a0 && ip link set a0 up || exit 9
             nsenter -t $peer -n sh -c \\
               'ip link set lo up && ip address add 10.9.0.2/24 dev b0 && ip link set b0 up' || exit 9
-            dumpcap -q -i a0 -s 256 -w "$1/wire.pcapng" 2> "$1/recorder" & recorder=$!
+            dumpcap -q -i a0 -s 256 -w - > "$1/wire.pcapng" 2> "$1/recorder" & recorder=$!
             until grep -q '^File:' "$1/recorder"; do kill -0 $recorder || exit 9; sleep 0.1; done
             nsenter -t $peer -n sh -c "exec $3" > "$1/server" 2>&1 & server=$!
             until [ -z "$2" ] || grep -q "$2" "$1/server"; do
@@ -80,6 +82,10 @@ class ProtectedHostsTest {
             echo the programs are done
             kill $server 2> /dev/null
             wait $server
+            until grep -aq 'the record ends' "$1/wire.pcapng"; do
+              echo 'the record ends' > /dev/udp/10.9.0.2/9
+              sleep 0.1
+            done
             kill -INT $recorder
             wait $recorder
             cat "$1/server"
@@ -247,10 +253,10 @@ class ProtectedHostsTest {
                 "VERBENA_JVM=" + System.getProperty("java.home") + "/lib/server/libjvm.so",
                 "VERBENA_MODULES=" + rooms(),
                 "VERBENA_JVM_OPTIONS=-Xshare:auto -XX:TieredStopAtLevel=1",
-                "sh",
+                "bash",
                 "-c",
                 HOSTS,
-                "sh",
+                "bash",
                 folder.toString(),
                 listens,
                 server,
