@@ -53,10 +53,9 @@ class ProtectedHostsTest {
     /// What both ends say that a test may look for.
     private static final String DONE = "the programs are done";
 
-    /// Two hosts and a cable. Its arguments are the folder, what the server says when it listens, the server and the
-    /// client. A client that does not find the server is run again. A server that does not end is ended. The
-    recorder
-    /// loses what it has not written when it ends, so it has to write a last packet first.
+    /// Two hosts and a cable. Its arguments are the folder, what the server says when it listens, the server and
+    /// the client. A client that does not find the server is run again. A server that does not end is ended. The
+    /// recorder loses what it has not written when it ends, so it has to write a last packet first.
     private static final String HOSTS = """
             ip link set lo up || exit 9
             unshare --net sleep 300 & peer=$!
