@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unwind.h>
 
 #include "verbena.h"
@@ -41,7 +40,7 @@ struct caller {
     size_t size;   /* 0: not known yet */
     volatile sig_atomic_t where;
     struct companion *companion;
-    struct place place; /* of the call that is under way */
+    struct place place; /* of the last call, where places are kept */
     enum { UNKNOWN, AGREED, AT_ODDS } handlers; /* of signals, about system calls that they interrupt */
 };
 
@@ -88,7 +87,7 @@ static _Unwind_Reason_Code add_frame(struct _Unwind_Context *context, void *to) 
 /* From now on each call notes its place. */
 long keep_places(void) { return are_places_kept = 1; }
 
-/* Where the program has made the call that this thread carries out; 0 when it carries out none, or the stack is not so deep. */
+/* Where the program has made the call that this thread carries out; 0 when the stack is not so deep, and on threads of the JVM. */
 long call_place(long depth) { return (size_t) depth < self.place.depth ? (long) self.place.frames[depth] : 0; }
 
 static long carry_out(enum verbena_call which, const long *with) {
@@ -228,7 +227,6 @@ __attribute__((visibility("default"))) long verbena_call(enum verbena_call which
         answer = me->companion ? ask(me->companion, which, with) : carry_out(which, with);
     }
     me->where = OUTSIDE;
-    me->place.depth = 0;
     pthread_setcancelstate(cancellation, NULL);
     return answer;
 }

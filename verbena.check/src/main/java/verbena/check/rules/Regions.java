@@ -84,9 +84,10 @@ final class Regions extends Watcher {
 
     @Override
     public void onUnregistered(TrackedRegion region) {
+        CallPlace here = CallPlace.here();
         synchronized (closed) {
-            closed.put(new Key(region.device(), region.lkey()), CallPlace.here());
-            closed.put(new Key(region.device(), region.rkey()), CallPlace.here());
+            closed.put(new Key(region.device(), region.lkey()), here);
+            closed.put(new Key(region.device(), region.rkey()), here);
         }
     }
 

@@ -388,7 +388,7 @@ public final class KeyExchange {
         one.handshake = handshake;
         one.sends(
                 KeyMessage.Kind.FIRST,
-                write(KeyMessage.Kind.FIRST, pair, id, joined(cookie, handshake.write(new byte[0]))),
+                write(KeyMessage.Kind.FIRST, pair, id, Handshake.joined(cookie, handshake.write(new byte[0]))),
                 now);
         host.send(pair, one.message);
         return true;
@@ -422,7 +422,7 @@ public final class KeyExchange {
             return false;
         }
         begun.remove(pair);
-        byte[] second = write(KeyMessage.Kind.SECOND, pair, id, handshake.write(joined(number(spi), shown)));
+        byte[] second = write(KeyMessage.Kind.SECOND, pair, id, handshake.write(Handshake.joined(number(spi), shown)));
         var answer = new Answered(pair, spi, second, handshake, now);
         answered.put(ByteBuffer.wrap(id), answer);
         lastAnswered.put(pair, answer);
@@ -481,7 +481,7 @@ public final class KeyExchange {
             fail(pair);
             return true;
         }
-        byte[] third = handshake.write(joined(number(spi), shown));
+        byte[] third = handshake.write(Handshake.joined(number(spi), shown));
         byte[][] keys = handshake.keys();
         one.sends(KeyMessage.Kind.THIRD, write(KeyMessage.Kind.THIRD, pair, id, third), now);
         host.onAgreed(pair, new Agreed(false, keys[0], number(theirs), keys[1], spi));
@@ -592,8 +592,8 @@ public final class KeyExchange {
     }
 
     private Handshake handshake(boolean isFirst, Gid first, Gid second) {
-        byte[] ends = joined(first.bytes(), second.bytes());
-        return new Handshake(isFirst, joined(PROLOGUE, ends), secret, identity, drawn(Handshake.KEY_BYTES));
+        byte[] ends = Handshake.joined(first.bytes(), second.bytes());
+        return new Handshake(isFirst, Handshake.joined(PROLOGUE, ends), secret, identity, drawn(Handshake.KEY_BYTES));
     }
 
     private byte[] write(KeyMessage.Kind kind, Pair pair, byte[] id, byte[] body) {
@@ -612,9 +612,5 @@ public final class KeyExchange {
 
     private static int number(byte[] bytes) {
         return ByteBuffer.wrap(bytes).getInt();
-    }
-
-    private static byte[] joined(byte[] one, byte[] other) {
-        return Handshake.joined(one, other);
     }
 }

@@ -11,8 +11,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,21 +22,7 @@ import verbena.tools.Cli;
 @Timeout(120)
 class CheckedProgramTest {
     private static final String PROGRAM = "ibv_rc_pingpong";
-    private static final Path NATIVE = Cli.root().resolve("verbena.abi/target/native");
     private static final Path WRONG = Cli.root().resolve("verbena.abi/src/test/c/wrong.c");
-    private static final List<String> ROOMS = List.of(
-            "verbs",
-            "foreign",
-            "provider",
-            "wire",
-            "transport",
-            "cm",
-            "subnet",
-            "nic",
-            "ibverbs",
-            "stream",
-            "abi",
-            "check");
 
     @TempDir
     private Path folder;
@@ -52,33 +36,17 @@ class CheckedProgramTest {
     private static Process start(String options, Path output, List<String> command) throws IOException {
         var builder = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile());
         var environment = builder.environment();
-        environment.put("LD_LIBRARY_PATH", NATIVE.toString());
+        environment.putAll(CLibraries.environment());
         environment.put("LD_PRELOAD", "libverbena-files.so");
-        environment.put("VERBENA_JVM", System.getProperty("java.home") + "/lib/server/libjvm.so");
-        environment.put(
-                "VERBENA_MODULES",
-                ROOMS.stream()
-                        .map(room -> Cli.root()
-                                .resolve("verbena." + room + "/target/classes")
-                                .toString())
-                        .collect(Collectors.joining(":")));
-        environment.put("VERBENA_JVM_OPTIONS", "-Xshare:auto -XX:TieredStopAtLevel=1");
         environment.put("VERBENA_DEVICES", "rocev2_lo");
         environment.put("VERBENA_CHECK", options);
         return builder.start();
     }
 
-    private static void need(String program, String where) {
-        assumeTrue(
-                Stream.of(System.getenv("PATH").split(":", -1))
-                        .anyMatch(each -> Files.isExecutable(Path.of(each, program))),
-                program + " is not installed (Debian: " + where + ")");
-    }
-
     @Test
     void findingsArePrintedAtTheEndAndTheStatusStaysTheProgramsOwn() throws Exception {
-        assumeTrue(Files.exists(NATIVE.resolve("librdmacm.so.1")), "the libraries for C were not built");
-        need(PROGRAM, "ibverbs-utils");
+        CLibraries.need();
+        CLibraries.need(PROGRAM);
         String port;
         try (var free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             port = Integer.toString(free.getLocalPort());
@@ -151,9 +119,9 @@ class CheckedProgramTest {
     @ParameterizedTest
     @ValueSource(strings = {"-O2", "-O0"})
     void placesInProgramsInCHaveTheirLines(String level) throws Exception {
-        assumeTrue(Files.exists(NATIVE.resolve("librdmacm.so.1")), "the libraries for C were not built");
-        need("cc", "gcc");
-        need("addr2line", "binutils");
+        CLibraries.need();
+        CLibraries.need("cc");
+        CLibraries.need("addr2line");
         assumeTrue(Files.exists(Path.of("/usr/include/infiniband/verbs.h")), "no headers (Debian: libibverbs-dev)");
 
         String costs = "without=V-ONE-BY-ONE+V-NOT-INLINE+V-ALL-SIGNALED+V-RIGHT-UNUSED,quiet";

@@ -30,7 +30,6 @@ import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import verbena.tools.Cli;
 import verbena.tools.NetworkNamespace;
 import verbena.tools.kit.JavaCommand;
 import verbena.wire.BigEndian;
@@ -136,19 +135,8 @@ class ProtectedHostsTest {
     @BeforeEach
     void needsARecorder() {
         for (String program : List.of("dumpcap", "nsenter", "unshare", "ip")) {
-            needs(program);
+            CLibraries.need(program);
         }
-    }
-
-    private static void needs(String program) {
-        assumeTrue(
-                Stream.of(System.getenv("PATH").split(":", -1))
-                        .anyMatch(each -> Files.isExecutable(Path.of(each, program))),
-                program + " is not installed");
-    }
-
-    private static Path libraries() {
-        return Cli.root().resolve("verbena.abi/target/native");
     }
 
     private Path policy() throws IOException {
@@ -196,9 +184,9 @@ class ProtectedHostsTest {
                 "environment ib_send_bw -F -u 20 -c UD -s 1024 -n 50",
             })
     void programsInC(String how) throws Exception {
-        assumeTrue(Files.exists(libraries().resolve("librdmacm.so.1")), "the libraries for C were not built");
+        CLibraries.need();
         String[] words = how.split(" ", 2);
-        needs(words[1].split(" ", 2)[0]);
+        CLibraries.need(words[1].split(" ", 2)[0]);
         String port = " -p " + PORT;
         String environment = "env LD_PRELOAD=libverbena-files.so VERBENA_DEVICES=rocev2@";
         run(
@@ -213,8 +201,8 @@ class ProtectedHostsTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void aProgramOfTheConnectionManager(boolean isProtected) throws Exception {
-        assumeTrue(Files.exists(libraries().resolve("librdmacm.so.1")), "the libraries for C were not built");
-        needs("ucmatose");
+        CLibraries.need();
+        CLibraries.need("ucmatose");
         String environment = "env LD_PRELOAD=libverbena-files.so VERBENA_DEVICES=rocev2@";
         String ucmatose = " ucmatose -C 50 -p " + PORT + " -b ";
         run(
@@ -245,44 +233,14 @@ class ProtectedHostsTest {
     ///
     /// @param isProtected whether the environment names the policy
     private String run(boolean isProtected, String listens, String server, String client) throws Exception {
-        var command = new ArrayList<>(List.of(
-                "env",
-                "VERBENA_PSP=" + (isProtected ? policy() : ""),
-                "LD_LIBRARY_PATH=" + libraries(),
-                "VERBENA_JVM=" + System.getProperty("java.home") + "/lib/server/libjvm.so",
-                "VERBENA_MODULES=" + rooms(),
-                "VERBENA_JVM_OPTIONS=-Xshare:auto -XX:TieredStopAtLevel=1",
-                "bash",
-                "-c",
-                HOSTS,
-                "bash",
-                folder.toString(),
-                listens,
-                server,
-                client));
+        var command = new ArrayList<>(List.of("env", "VERBENA_PSP=" + (isProtected ? policy() : "")));
+        CLibraries.environment().forEach((name, value) -> command.add(name + "=" + value));
+        command.addAll(List.of("bash", "-c", HOSTS, "bash", folder.toString(), listens, server, client));
         NetworkNamespace.Ended ended = NetworkNamespace.run(
                 command, output -> output.contains(DONE) || (!output.isEmpty() && !output.contains("unshare")));
         assumeTrue(ended.status() != 9, "no right to two hosts with a recorder: " + ended.output());
         assertThat(ended.status()).as(ended.output()).isZero();
         return ended.output();
-    }
-
-    private static String rooms() {
-        return Stream.of(
-                        "verbs",
-                        "foreign",
-                        "provider",
-                        "wire",
-                        "transport",
-                        "cm",
-                        "subnet",
-                        "nic",
-                        "ibverbs",
-                        "stream",
-                        "abi")
-                .map(room -> Cli.root().resolve("verbena." + room + "/target/classes"))
-                .map(Path::toString)
-                .collect(Collectors.joining(":"));
     }
 
     /// Looks for packets of RoCE in the clear, and for the text.
