@@ -117,15 +117,17 @@ run_tests() {
   touch "$started"
   echo "verbena: all tests of all rooms: $length, and a minute more where all has to be compiled; the log is in .verbena/test.log" >&2
   trap 'status=130' INT # Maven ends by it too
-  maven_by_room test "${deep[@]}" --fail-at-end verify "$@" || status=$((status == 130 ? 130 : $?))
+  # A room whose tests fail does not keep those above it from running: one run tells all.
+  maven_by_room test "${deep[@]}" --fail-at-end -Dmaven.test.failure.ignore verify "$@" || status=$((status == 130 ? 130 : $?))
   trap - INT
   echo
   [ $status != 130 ] || echo "interrupted: of the tests that had run until then,"
-  print_reports "$started"
+  print_reports "$started" || status=$((status == 0 ? 1 : status))
   return $status
 }
 
-# Prints the slowest classes of a run, and its sums, from the reports that Surefire wrote since STAMP.
+# Prints the slowest classes of a run, what failed, and its sums, from the reports that Surefire wrote since STAMP. Fails if a
+# test has.
 print_reports() { # STAMP
   local reports=$state/test-reports
   find "$home" -path '*/target/surefire-reports/TEST-*.xml' -newer "$1" -exec grep -H -m 1 '<testsuite ' {} + \
@@ -139,7 +141,10 @@ print_reports() { # STAMP
         }' > "$reports"
   echo "the slowest classes:"
   sort -rn "$reports" | head -n 20 | awk '{ printf "%8.1f s  %-20s%s\n", $1, $2, $3 }'
-  awk '{ t += $4; f += $5; s += $6 } END { printf "%d passed, %d failed, %d skipped\n", t - f - s, f, s }' "$reports"
+  find "$home" -path '*/target/surefire-reports/TEST-*.xml' -newer "$1" -exec awk '
+    /<testcase / { test = $0; gsub(/.* name="|" time=.*/, "", test); sub(/" classname="/, " of ", test) }
+    /<(failure|error)[ >]/ { message = $0; sub(/.*message="/, "", message); sub(/" type=.*/, "", message); print "failed: " test ": " substr(message, 1, 300) }' {} +
+  awk '{ t += $4; f += $5; s += $6 } END { printf "%d passed, %d failed, %d skipped\n", t - f - s, f, s; exit f > 0 }' "$reports"
 }
 
 # Maven's log goes into .verbena/NAME.log. What is shown is a line for each room, with its tests and its time, and the errors.
