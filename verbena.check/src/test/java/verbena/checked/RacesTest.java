@@ -31,7 +31,7 @@ import verbena.verbs.QueuePairOptions;
 import verbena.verbs.WorkCompletion;
 
 /// Races between threads that are ordered only by what can be seen, and what orders them.
-@Timeout(60)
+@Timeout(180)
 class RacesTest {
     private static final Duration LIMIT = Duration.ofSeconds(20);
 

@@ -32,7 +32,7 @@ import verbena.verbs.SendBatch;
 import verbena.verbs.Transition;
 
 /// Threads that post to one queue pair, and one that closes it, with the library that writes down what it is told.
-@Timeout(60)
+@Timeout(180)
 class PostingThreadsTest {
     private Stub stub;
     private IbvContext context;

@@ -3,25 +3,31 @@ package verbena.messages;
 import java.time.Duration;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+import verbena.verbs.Waitable;
 import verbena.verbs.waiting.LeaderFollowers;
 
 /// The result of an operation that may still be under way: a send, a receive, a call, or an access to a peer's
 /// memory. Until it is done, the memory of the operation belongs to the worker.
 ///
-/// Any thread may use it, and it needs no closing. When the peer is lost or the worker closed, it is done, with a
+/// Any thread may use it, and it needs no closing. A [Waiter] waits for it together with other sources. When the peer
+/// is lost or the worker closed, it is done, with a
 /// [verbena.verbs.ConnectionException].
 ///
 /// @param <T> type of the result
 /// @since 0.1
-public final class Pending<T> {
+public final class Pending<T> implements Waitable {
     private final CompletableFuture<T> outcome = new CompletableFuture<>();
     private final Readers readers;
     private final LeaderFollowers.WaitSet waiting = new LeaderFollowers.WaitSet();
     /// The action that takes it back, set before the program gets this.
     private BooleanSupplier withdraw = () -> false;
+    /// The listeners of waiters; null before the first.
+    private volatile @Nullable CopyOnWriteArrayList<Runnable> listeners;
 
     Pending(Readers readers) {
         this.readers = readers;
@@ -95,6 +101,45 @@ public final class Pending<T> {
         return outcome.thenApplyAsync(result -> result, Thread::startVirtualThread);
     }
 
+    // ---- for a waiter
+
+    /// Returns whether it is done, as [#isDone()].
+    @Override
+    public boolean isReady() {
+        return isDone();
+    }
+
+    @Override
+    public void addListener(Runnable listener) {
+        synchronized (outcome) {
+            var added = listeners == null ? new CopyOnWriteArrayList<Runnable>() : listeners;
+            added.add(listener);
+            listeners = added;
+        }
+    }
+
+    @Override
+    public void removeListener(Runnable listener) {
+        var all = listeners;
+        if (all != null) {
+            all.remove(listener);
+        }
+    }
+
+    /// Reads arrivals for the whole worker meanwhile.
+    ///
+    /// @throws IllegalStateException in an [ActiveHandler], which must not wait
+    @Override
+    public boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
+        boolean _ = readers.attend(isOver, nanos);
+        return true;
+    }
+
+    @Override
+    public void wakeAttendant() {
+        readers.wakeAttendants();
+    }
+
     // ---- by the worker
 
     /// Sets the action that takes it back.
@@ -104,13 +149,21 @@ public final class Pending<T> {
 
     void complete(T result) {
         if (outcome.complete(result)) {
-            readers.tell(waiting);
+            tell();
         }
     }
 
     void fail(RuntimeException why) {
         if (outcome.completeExceptionally(why)) {
-            readers.tell(waiting);
+            tell();
+        }
+    }
+
+    private void tell() {
+        readers.tell(waiting);
+        var all = listeners;
+        if (all != null) {
+            all.forEach(Runnable::run);
         }
     }
 

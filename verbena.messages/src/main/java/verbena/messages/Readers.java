@@ -149,6 +149,11 @@ final class Readers {
         threads.tell(set);
     }
 
+    /// Makes the threads in [#attend] look again.
+    void wakeAttendants() {
+        threads.tell(attending);
+    }
+
     /// Handles a ring that the reader has found among the arrivals.
     void heard() {
         lock.lock();

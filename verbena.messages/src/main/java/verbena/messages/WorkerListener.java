@@ -9,25 +9,28 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import verbena.messages.protocol.Rails;
 import verbena.messages.rail.Rail;
 import verbena.messages.rail.Threads;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.ConnectionException.Reason;
+import verbena.verbs.Waitable;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
 
 /// A listener for the peers of a [Worker], at a port of one device or of several. Any thread may accept, and several
-/// at once.
+/// at once. A [Waiter] waits for peers together with other sources.
 ///
 /// [Worker#listen] opens it. The program closes it before the worker; the peers that it gave out stay.
 ///
 /// @since 0.1
-public final class WorkerListener implements AutoCloseable {
+public final class WorkerListener implements AutoCloseable, Waitable {
     private final Peers peers;
     private final Traffic traffic;
     private final WorkerOptions options;
@@ -39,6 +42,7 @@ public final class WorkerListener implements AutoCloseable {
     private final Map<String, RemoteWorker> joining = new ConcurrentHashMap<>();
     /// Empty when the listener is closed.
     private final LinkedBlockingQueue<Optional<RemoteWorker>> ready = new LinkedBlockingQueue<>();
+    private final List<Runnable> waiters = new CopyOnWriteArrayList<>();
 
     WorkerListener(Peers peers, WorkerOptions options, List<InetSocketAddress> at) {
         this.peers = peers;
@@ -147,9 +151,14 @@ public final class WorkerListener implements AutoCloseable {
             }
         } catch (ConnectionException | InterruptedException e) { // nothing interrupts it
             if (index == 0) {
-                ready.add(Optional.empty());
+                give(Optional.empty());
             }
         }
+    }
+
+    private void give(Optional<RemoteWorker> next) {
+        ready.add(next);
+        waiters.forEach(Runnable::run);
     }
 
     private void take(int index, Connection connection) {
@@ -161,7 +170,7 @@ public final class WorkerListener implements AutoCloseable {
             }
             RemoteWorker made = adopt(connection);
             if (made != null) {
-                ready.add(Optional.of(made));
+                give(Optional.of(made));
             }
         } catch (RuntimeException e) { // the device has no room for one more, or fails: others are accepted
             traffic.sendAway(rail, connection);
@@ -200,9 +209,48 @@ public final class WorkerListener implements AutoCloseable {
         } else if (traffic.join(peer.remote(), rail, connection)
                 && traffic.ask(peer.remote().rails()::areAllJoined)
                 && joining.remove(hello.token()) != null) {
-            ready.add(Optional.of(peer));
+            give(Optional.of(peer));
         }
     }
+
+    // ---- for a waiter
+
+    /// Returns whether [#accept(Duration)] with [Duration#ZERO] has something to do. It may still return empty: a peer
+    /// may be on its way.
+    @Override
+    public boolean isReady() {
+        return threads.isEmpty() ? listeners.getFirst().isReady() : !ready.isEmpty();
+    }
+
+    @Override
+    public void addListener(Runnable listener) {
+        if (threads.isEmpty()) {
+            listeners.getFirst().addListener(listener);
+        } else {
+            waiters.add(listener);
+        }
+    }
+
+    @Override
+    public void removeListener(Runnable listener) {
+        if (threads.isEmpty()) {
+            listeners.getFirst().removeListener(listener);
+        } else {
+            waiters.remove(listener);
+        }
+    }
+
+    @Override
+    public boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
+        return threads.isEmpty() && listeners.getFirst().attend(isOver, nanos);
+    }
+
+    @Override
+    public void wakeAttendant() {
+        listeners.getFirst().wakeAttendant();
+    }
+
+    // ---- the end
 
     /// Stops listening; peers stay. Threads in [#accept()] get a [ConnectionException]. Idempotent.
     @Override

@@ -41,7 +41,7 @@ import verbena.verbs.cm.ConnectionOptions;
 
 /// Nothing normal raises an alarm: peers that are closed, killed and started again leave all those counters alone
 /// that `docs/observe.md` wants an alarm for.
-@Timeout(60)
+@Timeout(180)
 class CalmTest {
     private static final Duration LIMIT = Duration.ofSeconds(30);
     private static final int ROUNDS = 3;

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Timeout;
 import verbena.verbs.counting.LateBeans;
 
 /// The files for monitoring name only what a process has, and all of it.
-@Timeout(60)
+@Timeout(180)
 class MonitoringFilesTest {
     private static final Path ROOT = Path.of(System.getProperty("verbena.root"));
     private static final Path FILES = ROOT.resolve("dist/share/monitoring");

@@ -20,7 +20,7 @@ import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
 
-@Timeout(60)
+@Timeout(180)
 class VerbenaMetricsTest {
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
 

@@ -39,7 +39,7 @@ import verbena.verbs.cm.EventChannel;
 import verbena.verbs.cm.PortSpace;
 
 /// A thread that waits for a completion attends to the engine meanwhile, in place of the engine's thread.
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class AttendTest {
     private static final Duration SOON = Duration.ofSeconds(20);
     private static final Duration LATER = Duration.ofMinutes(10);

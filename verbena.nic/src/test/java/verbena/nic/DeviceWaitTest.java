@@ -34,7 +34,7 @@ import verbena.verbs.spi.DeviceWait;
 import verbena.verbs.spi.WaitableChannel;
 
 /// A thread that waits for a device, for descriptors and for other threads at once.
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class DeviceWaitTest {
     private static final long SOON = Duration.ofSeconds(20).toNanos();
 

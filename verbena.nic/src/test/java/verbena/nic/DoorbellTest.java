@@ -32,7 +32,7 @@ import verbena.wire.roce.RoceV2;
 
 /// Doorbells of several queue pairs leave together when a thread rings them in a burst, and none is forgotten
 /// (decision 14). The device's clock does not move, so that a slow machine does not end a burst.
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class DoorbellTest {
     private static final int QUEUE_PAIRS = 10;
     private static final long SOON_NANOS = 20_000_000_000L;

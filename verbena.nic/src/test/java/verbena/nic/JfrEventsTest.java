@@ -32,7 +32,7 @@ import verbena.verbs.cm.ConnectionListener;
 import verbena.verbs.cm.ConnectionOptions;
 
 /// The events that the Flight Recorder receives.
-@Timeout(60)
+@Timeout(180)
 class JfrEventsTest {
     @TempDir
     private Path folder;

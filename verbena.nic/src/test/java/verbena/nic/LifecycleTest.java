@@ -37,7 +37,7 @@ import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
 
 /// Waiting, closing and failing with the engine's own threads, over UDP on loopback.
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class LifecycleTest {
     private static final Duration SOON = Duration.ofSeconds(20);
     private static final ConnectOptions FEW_RETRIES =

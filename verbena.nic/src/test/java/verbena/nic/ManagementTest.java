@@ -28,7 +28,7 @@ import verbena.verbs.WorkCompletion;
 import verbena.verbs.counting.LateBeans;
 
 /// Devices as JMX shows them.
-@Timeout(60)
+@Timeout(180)
 class ManagementTest {
     private final MBeanServer server = ManagementFactory.getPlatformMBeanServer();
 

@@ -29,7 +29,7 @@ import verbena.verbs.Transition;
 import verbena.verbs.WorkCompletion;
 
 /// Several devices of one host in one group, over real sockets on loopback.
-@Timeout(60)
+@Timeout(180)
 class MulticastTest {
     private static final Duration SOON = Duration.ofSeconds(20);
     private static final int QKEY = 0x2222;

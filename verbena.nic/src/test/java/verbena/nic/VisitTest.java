@@ -30,7 +30,7 @@ import verbena.verbs.WorkCompletion;
 import verbena.verbs.spi.WaitableChannel;
 
 /// A caller that sleeps by its own system calls attends to the device between them.
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class VisitTest {
     private static final Duration SOON = Duration.ofSeconds(20);
 

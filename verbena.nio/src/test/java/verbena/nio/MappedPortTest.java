@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /// Questions about ports, and their answers.
-@Timeout(value = 60, unit = TimeUnit.SECONDS)
+@Timeout(value = 180, unit = TimeUnit.SECONDS)
 class MappedPortTest {
     private static final InetAddress HERE = InetAddress.getLoopbackAddress();
     private static final Duration LONG = Duration.ofSeconds(30);

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import verbena.verbs.InvalidStateException;
 
-@Timeout(20)
+@Timeout(180)
 class EventQueueTest {
     private final EventQueue<String> events = new EventQueue<>("device x", 2);
 

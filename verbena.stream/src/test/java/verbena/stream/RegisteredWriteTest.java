@@ -30,7 +30,7 @@ import verbena.verbs.ProtectionDomain;
 /// Writes from registered memory carry what buffers carry, and tell when the memory is free.
 @ParameterizedClass
 @ValueSource(strings = {"shm", "rocev2", "iwarp", "rocev2,weak=standard,seed=7"})
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RegisteredWriteTest {
     private static final int BYTES = 1_000_003;
 

@@ -3,7 +3,8 @@ package verbena.verbs;
 import java.util.function.BooleanSupplier;
 
 /// A source of events that a thread can wait for together with others, by a [Waiter]: a [CompletionChannel], an
-/// [verbena.verbs.cm.EventChannel] or a [verbena.verbs.cm.ConnectionListener]. Any thread may call it.
+/// [verbena.verbs.cm.EventChannel], a [verbena.verbs.cm.ConnectionListener], or a result or listener of messages. Any
+/// thread may call it.
 ///
 /// @since 0.1
 public interface Waitable {

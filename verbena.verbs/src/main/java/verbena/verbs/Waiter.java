@@ -8,7 +8,7 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /// A place where one thread waits for several sources at once, as at a selector: completions, connection events,
-/// accepted connections, and a wake-up by another thread.
+/// accepted connections, results of messages, and a wake-up by another thread.
 ///
 /// ```java
 /// try (var waiter = new Waiter()) {

@@ -20,7 +20,7 @@ import verbena.check.Finding;
 import verbena.check.Rule;
 
 /// The corpus: each wrong program is told by its rule, with both places; each right one is told of nothing.
-@Timeout(60)
+@Timeout(180)
 class CorpusTest {
     static final Path SOURCES = Path.of("src/test/java/verbena/checked/corpus");
 

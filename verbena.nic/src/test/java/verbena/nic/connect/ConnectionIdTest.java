@@ -43,7 +43,7 @@ import verbena.verbs.cm.PortSpace;
 import verbena.verbs.cm.PrivateData;
 
 /// Identifiers and events, step by step, between two devices on loopback.
-@Timeout(60)
+@Timeout(180)
 class ConnectionIdTest {
     private static final Duration LONG = Duration.ofSeconds(30);
     private static final ConnectionParameters DEFAULTS = ConnectionParameters.defaults();

@@ -32,7 +32,7 @@ import verbena.verbs.cm.PrivateData;
 import verbena.wire.roce.RoceV2;
 
 /// The synchronous connection, between two devices on loopback.
-@Timeout(60)
+@Timeout(180)
 class ConnectionTest extends ConnectingDevices {
     ConnectionTest() {
         super("rocev2");

@@ -19,7 +19,7 @@ import verbena.verbs.cm.EventChannel;
 import verbena.verbs.cm.PortSpace;
 
 /// A client that is told of its server before that one listens (decision 20).
-@Timeout(60)
+@Timeout(180)
 class EarlyConnectTest {
     private static final Duration LONG = Duration.ofSeconds(30);
     private static final Duration LONGER_THAN_PATIENCE = Duration.ofMillis(300);

@@ -24,7 +24,7 @@ import verbena.verbs.cm.PortSpace;
 /// A server that takes one client and closes its listener before it answers, as rping does. Several devices share
 /// the address, so the client's repeated request has to find the device that has the first one.
 @EnabledOnOs(value = OS.LINUX, disabledReason = "elsewhere an address is one device's")
-@Timeout(60)
+@Timeout(180)
 class LateAnswerTest {
     private static final Duration LONG = Duration.ofSeconds(30);
     private static final Duration A_LOOK = Duration.ofMillis(20);

@@ -33,7 +33,7 @@ import verbena.verbs.cm.ListenerMemory;
 import verbena.verbs.cm.PortSpace;
 
 /// Which device carries a connection within this host: its memory, when both ends can.
-@Timeout(60)
+@Timeout(180)
 class NearestTest {
     private static final InetAddress LOOPBACK = InetAddress.getLoopbackAddress();
 

@@ -28,7 +28,7 @@ import verbena.wire.mad.PortInfo;
 
 /// The process of a fabric, beside devices that do not do what devices do.
 @EnabledOnOs(value = OS.LINUX, disabledReason = "local sockets that keep messages apart")
-@Timeout(60)
+@Timeout(180)
 class RestingFabricTest {
     private static final String TOPOLOGY = """
         switch s1 4

@@ -52,7 +52,7 @@ import verbena.wire.roce.RoceV2;
 
 /// Another user of the peer's host, who knows all numbers of a connection and its key, sends WRITEs in the peer's
 /// name from another socket (decision 48).
-@Timeout(60)
+@Timeout(180)
 class ForgedSourceTest {
     private static final int PACKETS = 1_000;
     private static final byte[] SECRET = new byte[32];

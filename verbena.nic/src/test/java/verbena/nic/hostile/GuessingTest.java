@@ -128,7 +128,7 @@ class GuessingTest {
 
     /// The same over TCP, where blocking is the only measure.
     @Test
-    @Timeout(60)
+    @Timeout(180)
     void aPeerThatGuessesOverIwarpIsBlocked() throws Exception {
         try (Context server = Device.named("iwarp").open();
                 Context client = Device.named("iwarp@127.0.0.2").open();

@@ -349,7 +349,7 @@ class SecretTest {
     }
 
     @Test
-    @Timeout(60)
+    @Timeout(180)
     void overSockets() throws Exception {
         try (Context server = Device.named("rocev2").open();
                 Context client = Device.named("rocev2,mtu=1024").open();

@@ -87,7 +87,7 @@ import verbena.wire.mad.PortCounter;
 import verbena.wire.mad.PortInfo;
 
 /// Devices of the soft fabric, over a fabric of two switches that a thread of the test runs.
-@Timeout(60)
+@Timeout(180)
 class IbDeviceTest {
     private static final int BYTES = 1 << 20;
     private static final int QKEY = 0x1234;

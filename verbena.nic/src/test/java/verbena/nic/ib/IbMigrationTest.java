@@ -48,7 +48,7 @@ import verbena.verbs.cm.ConnectionOptions;
 
 /// Migration to an alternate path over a fabric with two spines: with LMC 1 each adapter has two LIDs, whose routes
 /// differ. The manager's cable is pulled, so that only migration repairs a cut.
-@Timeout(60)
+@Timeout(180)
 class IbMigrationTest {
     private static final AckTimeout TIMEOUT = new AckTimeout(14);
     private static final Duration SOON = Duration.ofSeconds(20);

@@ -50,7 +50,7 @@ import verbena.verbs.cm.PrivateData;
 /// Two `iwarp` devices on loopback, with CRC and without, over system calls and over the JDK's channels.
 @ParameterizedClass
 @ValueSource(strings = {"iwarp", "iwarp,crc=off", "iwarp@::1", "iwarp,link=portable", "iwarp,link=portable,crc=off"})
-@Timeout(60)
+@Timeout(180)
 class IwarpTest extends ConnectingDevices {
     private static final int MEBIBYTE = 1 << 20;
 

@@ -25,7 +25,7 @@ import verbena.verbs.cm.ConnectionListener;
 import verbena.verbs.cm.ConnectionOptions;
 
 /// What a tap is shown of the streams of an iWARP device.
-@Timeout(60)
+@Timeout(180)
 class StreamTapTest {
     /// The end of a payload that goes straight into a region, and of one that comes through a buffer.
     private static final int[] LENGTHS = {0, 1, 1_000, 100_000};

@@ -29,7 +29,7 @@ import verbena.wire.roce.RoceV2;
 
 /// Over real sockets, where packets have arrived when the sending call returns, with a clock that the test moves:
 /// so every outcome is exact.
-@Timeout(60)
+@Timeout(180)
 class FaultyLinkTest {
     private static final int SMALL = 64;
     private static final int COUNT = 2_000;

@@ -51,7 +51,7 @@ import verbena.verbs.cm.ConnectionOptions;
 import verbena.verbs.counting.LateBeans;
 
 /// Devices with `psp=on` over sockets.
-@Timeout(60)
+@Timeout(180)
 class ProtectedDeviceTest {
     private static final String SECRET = "0123456789abcdef0123456789abcdef";
     private static final int BYTES = 1 << 20;

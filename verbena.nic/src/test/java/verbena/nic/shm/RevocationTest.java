@@ -20,7 +20,7 @@ import verbena.verbs.QpState;
 import verbena.verbs.spi.SendOperation;
 
 /// An owner that withdraws memory waits for an access that is under way, and for nothing else.
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RevocationTest {
     private static final int FIRST_INDEX = 1;
     private static final int BYTES = 4096;

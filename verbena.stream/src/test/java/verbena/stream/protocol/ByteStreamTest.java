@@ -24,7 +24,7 @@ import verbena.verbs.cm.PortSpace;
 import verbena.verbs.cm.PrivateData;
 
 /// Two ends of a stream in one thread, step by step: one that does not look gives nothing back.
-@Timeout(60)
+@Timeout(180)
 class ByteStreamTest {
     private static final int HALF = 2_048;
     private static final int CREDITS = 16;

@@ -13,7 +13,7 @@ import verbena.tools.NetworkNamespace;
 import verbena.tools.kit.JavaCommand;
 
 /// The whole demo, second process included.
-@Timeout(60)
+@Timeout(180)
 class DemoTest {
     @Test
     void everyStepIsToldAndVerified() throws Exception {

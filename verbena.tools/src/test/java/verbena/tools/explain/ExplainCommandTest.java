@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import verbena.tools.Cli;
 
-@Timeout(60)
+@Timeout(180)
 class ExplainCommandTest {
     @Test
     void withoutAScenarioAllAreListedWithALineEach() {

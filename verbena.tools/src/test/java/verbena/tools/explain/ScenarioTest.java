@@ -13,7 +13,7 @@ import verbena.sim.card.Cards;
 import verbena.tools.explain.Event.Kind;
 
 /// Each scenario, run for real between two devices on loopback.
-@Timeout(60)
+@Timeout(180)
 class ScenarioTest {
     private static Recording run(Scenario scenario, String device) throws InterruptedException {
         return switch (scenario) {

@@ -25,7 +25,7 @@ import verbena.tools.files.Request.Option;
 import verbena.tools.kit.CommandFailed;
 
 /// Files and trees, both ways, over each device and by each mode.
-@Timeout(60)
+@Timeout(180)
 class CopyTest {
     /// Small chunks and few slots: every file of some size has many of the one and waits for the other.
     static final Terms SMALL = new Terms(4096, 3, Mode.WRITE, Checksum.CRC32C);

@@ -11,7 +11,7 @@ import verbena.tools.Background;
 import verbena.tools.Cli;
 
 /// `serve` and `cp` as they are typed.
-@Timeout(60)
+@Timeout(180)
 class FilesCommandsTest {
     @TempDir
     private Path folder;

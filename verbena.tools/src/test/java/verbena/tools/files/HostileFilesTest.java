@@ -28,7 +28,7 @@ import verbena.verbs.RemoteMemory;
 import verbena.verbs.VerbsException;
 
 /// Peers that want what they should not have, or say what no peer should.
-@Timeout(60)
+@Timeout(180)
 class HostileFilesTest {
     private static final Optional<Secret> SECRET = Optional.of(Secret.of("a secret of this test alone"));
     private static final Optional<Secret> WRONG = Optional.of(Secret.of("another secret, a wrong one"));

@@ -26,7 +26,7 @@ import verbena.tools.kit.CommandFailed;
 import verbena.verbs.ConnectionException;
 
 /// A server that sends what its client has not asked for, or nothing.
-@Timeout(30)
+@Timeout(180)
 class HostileServerTest {
     private static final Duration SHORT = Duration.ofMillis(300);
 

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import verbena.tools.files.Request.Option;
 
 /// Which links are made, and that none is gone through.
-@Timeout(60)
+@Timeout(180)
 class LinksTest {
     @TempDir
     private Path folder;

@@ -28,7 +28,7 @@ import verbena.verbs.RemoteMemory;
 import verbena.verbs.VerbsException;
 
 /// Many entries in a message and many files in a slot, between honest ends and hostile ones.
-@Timeout(60)
+@Timeout(180)
 class PackTest {
     private static final Terms TERMS = new Terms(4096, 3, Mode.WRITE, Checksum.CRC32C);
 

@@ -26,7 +26,7 @@ import verbena.tools.kit.CommandFailed;
 import verbena.tools.kit.JavaCommand;
 
 /// What a cut leaves, and how it goes on.
-@Timeout(60)
+@Timeout(180)
 class ResumeTest {
     private static final int SIZE = 50 * 4096 + 17;
 

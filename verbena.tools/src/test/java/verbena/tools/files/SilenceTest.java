@@ -23,7 +23,7 @@ import verbena.verbs.VerbsException;
 import verbena.verbs.cm.Connection;
 
 /// Peers that say nothing, or say only that they are busy. `HostileServerTest` has the server that says nothing.
-@Timeout(60)
+@Timeout(180)
 class SilenceTest {
     @TempDir
     private Path folder;

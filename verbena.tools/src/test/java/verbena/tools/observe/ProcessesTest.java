@@ -17,7 +17,7 @@ import verbena.tools.Cli;
 import verbena.tools.kit.JavaCommand;
 
 /// Commands as processes of their own, some of which are killed.
-@Timeout(60)
+@Timeout(180)
 class ProcessesTest {
     private static final String ENDLESS = "-n 100000000";
 

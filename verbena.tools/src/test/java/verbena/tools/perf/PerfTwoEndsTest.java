@@ -31,7 +31,7 @@ import verbena.tools.Cli;
 
 /// Both ends of `perf`, in threads of the test, over loopback; what they say to each other, beside what two ends
 /// of perftest 4.5 say; and ends that are no perftest.
-@Timeout(60)
+@Timeout(180)
 class PerfTwoEndsTest {
     private record Both(Cli server, Cli client) {
         String lastFigures() {

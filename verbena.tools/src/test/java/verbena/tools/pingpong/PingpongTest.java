@@ -23,7 +23,7 @@ import verbena.tools.Cli;
 import verbena.verbs.Gid;
 
 /// Both ends of `pingpong`, in threads of the test, over loopback; and ends that are no pingpong at all.
-@Timeout(60)
+@Timeout(180)
 class PingpongTest {
     private static final String LOCAL_LINE =
             "  local address:  LID 0x0000, QPN 0x\\p{XDigit}{6}, PSN 0x\\p{XDigit}{6}, GID ::ffff:127\\..*";

@@ -18,7 +18,7 @@ import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
 
 /// Threads that wait for room, at a completion queue that the test fills.
-@Timeout(60)
+@Timeout(180)
 class OutstandingTest {
     private final Queue queue = new Queue();
 

@@ -3,9 +3,11 @@ package verbena.nic.link.psp;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.ByteArrayInputStream;
 import java.nio.ByteBuffer;
 import java.security.GeneralSecurityException;
 import java.security.KeyPair;
+import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
@@ -27,6 +29,8 @@ import verbena.verbs.Gid;
 class CertifiedPeersTest {
     private static final String GOOD = "10.0.0.1";
     private static final String OTHER = "10.0.0.2";
+    /// Each bit is changed in a deep run, and each seventh otherwise.
+    private static final int STEP = Boolean.getBoolean("verbena.deep") ? 1 : 7;
 
     private final PspNet net = new PspNet();
     private final TestAuthority authority;
@@ -221,25 +225,53 @@ class CertifiedPeersTest {
         assertThat(a.count("psp.keys.refused")).isPositive();
     }
 
-    /// Whatever is shown, the judgement is a reason and no exception.
+    /// Whatever is shown, the judgement is a reason and no exception: a bit changed, another length, and noise.
     @Test
     void bytesOfAnyContentAreRefused() throws GeneralSecurityException {
         Certificates judge = certified("EC", GOOD);
         byte[] key = new byte[32];
         byte[] good = certified("EC", OTHER).show(key);
         assertThat(judge.refusal(Gid.parse(OTHER), key, good)).isNull();
+        var shown = new ArrayList<byte[]>();
+        for (int bit = 0; bit < 8 * good.length; bit += STEP) {
+            byte[] bytes = good.clone();
+            bytes[bit / 8] ^= (byte) (1 << (bit % 8));
+            shown.add(bytes);
+        }
+        for (int length = 0; length < good.length; length += STEP) {
+            shown.add(Arrays.copyOf(good, length));
+        }
         var random = new Random(54);
-        var taken = new ArrayList<byte[]>();
-        for (int i = 0; i < 1_000; i++) {
-            byte[] bytes = Arrays.copyOf(good, i % 2 == 0 ? good.length : random.nextInt(good.length));
-            for (int j = random.nextInt(3); j >= 0 && bytes.length > 0; j--) {
-                bytes[random.nextInt(bytes.length)] ^= (byte) (1 << random.nextInt(8));
+        for (int i = 0; i < 1_000; i += STEP) {
+            byte[] bytes = Arrays.copyOf(good, random.nextInt(good.length + 1));
+            for (int j = random.nextInt(8); j >= 0 && bytes.length > 0; j--) {
+                bytes[random.nextInt(bytes.length)] = (byte) random.nextInt();
             }
-            if (!Arrays.equals(bytes, good) && judge.refusal(Gid.parse(OTHER), key, bytes) == null) {
+            shown.add(bytes);
+        }
+        var taken = new ArrayList<byte[]>();
+        for (byte[] bytes : shown) {
+            if (judge.refusal(Gid.parse(OTHER), key, bytes) == null
+                    && !content(bytes).equals(content(good))) {
                 taken.add(bytes);
             }
         }
         assertThat(taken).isEmpty();
+    }
+
+    /// What is signed, and the signatures. The same content may have other bytes: a certificate says how many of the
+    /// last bits of its signature are padding, and the JDK takes each number whose bits are 0.
+    private static List<ByteBuffer> content(byte[] shown) throws GeneralSecurityException {
+        int signature = 2 + ByteBuffer.wrap(shown).getShort();
+        var all = new ArrayList<ByteBuffer>();
+        all.add(ByteBuffer.wrap(shown, 0, signature));
+        var encoded = new ByteArrayInputStream(shown, signature, shown.length - signature);
+        for (var each : CertificateFactory.getInstance("X.509").generateCertificates(encoded)) {
+            X509Certificate certificate = (X509Certificate) each;
+            all.add(ByteBuffer.wrap(certificate.getTBSCertificate()));
+            all.add(ByteBuffer.wrap(certificate.getSignature()));
+        }
+        return all;
     }
 
     @Test

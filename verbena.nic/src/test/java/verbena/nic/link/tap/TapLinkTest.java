@@ -28,7 +28,7 @@ import verbena.wire.Frame;
 import verbena.wire.roce.RoceV2;
 
 /// A tap around real sockets, without an engine.
-@Timeout(60)
+@Timeout(180)
 class TapLinkTest {
     private final UdpLink near = LinkBench.openAnywhere(UdpOptions.DEFAULT);
     private final UdpLink far = LinkBench.openAnywhere(UdpOptions.DEFAULT);

@@ -29,7 +29,7 @@ import verbena.verbs.GidEntry;
 import verbena.verbs.GidType;
 
 /// The contract of both TCP links. A link talks to itself, or to a socket of the JDK.
-@Timeout(60)
+@Timeout(180)
 abstract class TcpLinkContract {
     private static final Gid IPV4 = Gid.parse("127.0.0.1");
     private static final Gid IPV6 = Gid.parse("::1");

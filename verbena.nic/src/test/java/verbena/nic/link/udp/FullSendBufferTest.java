@@ -19,7 +19,7 @@ class FullSendBufferTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"linux", "portable"})
-    @Timeout(60)
+    @Timeout(180)
     void aFullWayOutTakesFewerAndLosesNothing(String link) throws Exception {
         Namespace slow = Namespace.with(SLOW_LOOPBACK);
         assumeTrue(slow != null, "no right to a network namespace, or no tc here");

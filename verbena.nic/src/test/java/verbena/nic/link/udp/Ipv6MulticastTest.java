@@ -23,7 +23,7 @@ class Ipv6MulticastTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"linux", "portable"})
-    @Timeout(60)
+    @Timeout(180)
     void membersGetWhatTheirInterfaceBrings(String link) throws Exception {
         Namespace cable = Namespace.with(CABLE);
         assumeTrue(cable != null, "no right to a network namespace, or no veth here");

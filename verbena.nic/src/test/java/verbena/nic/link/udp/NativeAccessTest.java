@@ -15,7 +15,7 @@ import verbena.nic.link.NativeAccess;
 
 /// The link that a JVM gets when it grants native access, does not decide, or refuses it.
 @EnabledOnOs(value = OS.LINUX, disabledReason = "elsewhere there is only the portable link")
-@Timeout(60)
+@Timeout(180)
 class NativeAccessTest {
     private static final String HINT =
             "native access is not granted: start java with --enable-native-access=ALL-UNNAMED";

@@ -21,7 +21,7 @@ class NewAddressTest {
             ip addr show dev west | grep -q tentative""";
 
     @Test
-    @Timeout(60)
+    @Timeout(180)
     void anAddressThatTheKernelStillChecksCanBeOpened() throws Exception {
         Namespace cable = Namespace.with(NEW);
         assumeTrue(cable != null, "no right to a network namespace, or no veth here");
