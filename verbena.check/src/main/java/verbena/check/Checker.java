@@ -135,6 +135,13 @@ public final class Checker {
         return Optional.empty();
     }
 
+    /// Returns the queue pairs of this process that a path and a number lead to.
+    public List<TrackedPair> at(AddressVector path, int qpn) {
+        return pairs.getOrDefault(qpn, List.of()).stream()
+                .filter(each -> isAt(each, path))
+                .toList();
+    }
+
     private static boolean isAt(TrackedPair pair, AddressVector path) {
         return pair.device().context().gids(1).stream()
                 .anyMatch(entry -> entry.gid().equals(path.destination()));

@@ -68,6 +68,12 @@ public enum Rule {
             "IBTA 9.7.5.2.8: the peer answers with an RNR NAK, and the sender waits",
             "each RNR NAK stops the connection for the whole RNR timer",
             "post receives before the peer is told to send, and count credits"),
+    RECEIVE_SHORT(
+            Grade.ERROR,
+            "a message is longer than the receive that it meets",
+            "IBTA 9.7.5.2.4, ibv_post_recv(3): messages take receives in the order of posting, and have to fit",
+            "the sender's request ends with REM_INV_REQ_ERR, the receive with LOC_LEN_ERR, and the connection is gone",
+            "post receives as long as the longest message, or send what is longer by WRITE"),
     SRQ_UNARMED(
             Grade.LUCK,
             "a message was posted for a shared queue that is empty and was never told to warn",
@@ -158,6 +164,18 @@ public enum Rule {
             "ibv_post_send(3), IBTA 10.6.5: an invalidated key gives access no more",
             "the request ends with REM_ACCESS_ERR and the connection is gone",
             "bind the window again, and tell the peer its new key"),
+    NO_ACCESS(
+            Grade.ERROR,
+            "a request names memory that its peer does not let it access so",
+            "ibv_reg_mr(3), ibv_modify_qp(3): region and queue pair both have to allow it, and all bytes are the region's",
+            "the request ends with REM_ACCESS_ERR and the connection is gone",
+            "register with the right, give it to the queue pair too, and stay within the length that the peer has told"),
+    QKEY_MISMATCH(
+            Grade.ERROR,
+            "a datagram has another Q_Key than the queue pair that it is for",
+            "IBTA 10.2.5, 9.6.1.5: a datagram with a wrong Q_Key is dropped without an answer",
+            "the datagram never arrives, and its request completes with success",
+            "tell the sender number and Q_Key together"),
     RACE_WRITE(
             Grade.LUCK,
             "two queue pairs write to the same bytes with no order",

@@ -33,6 +33,15 @@ public final class TrackedReceives {
         total -= requests.size();
     }
 
+    /// Returns the receive that was posted as the one with this place, from 1; null when it was not posted yet, or the
+    /// program has seen it complete. Only where one queue pair takes them, in the order of posting.
+    public synchronized @Nullable TrackedRequest at(long place) {
+        long index = place - 1 - (total - posted.size());
+        return index < 0 || index >= posted.size()
+                ? null
+                : posted.stream().skip(index).findFirst().orElse(null);
+    }
+
     /// Takes the oldest receive with this number out; null when there is none.
     synchronized @Nullable TrackedRequest take(long wrId) {
         Iterator<TrackedRequest> each = posted.iterator();

@@ -1,6 +1,7 @@
 package verbena.check;
 
 import java.util.List;
+import verbena.verbs.AddressVector;
 import verbena.verbs.QpState;
 
 /// Hears what the program does, and tells findings. Any thread calls; several at once.
@@ -10,6 +11,9 @@ public abstract class Watcher {
 
     /// Hears of all send requests of one call.
     public void onSubmit(TrackedPair pair, List<TrackedRequest> requests) {}
+
+    /// Hears where a datagram that is being filled is to go.
+    public void onAddress(TrackedPair pair, AddressVector to, int qpn, int qkey) {}
 
     /// Hears that the device has taken the send requests of one call.
     public void onSubmitted(TrackedPair pair) {}

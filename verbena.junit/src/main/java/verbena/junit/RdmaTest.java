@@ -68,6 +68,10 @@ public @interface RdmaTest {
     /// does something that is undefined, or that only works by luck.
     boolean check() default false;
 
+    /// Returns whether the checks take threads for ordered only by what they can see; this implies [#check()]. The
+    /// test then tells how its threads hand over ([verbena.verbs.Context#noteRelease]).
+    boolean checkThreads() default false;
+
     /// Returns whether the devices write their packets into files, which are kept when the test fails. Devices that
     /// cannot, do not.
     boolean packets() default true;

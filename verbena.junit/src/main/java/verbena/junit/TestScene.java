@@ -42,7 +42,7 @@ final class TestScene {
     TestScene(RdmaTest settings, String name) {
         this.settings = settings;
         this.name = name;
-        this.checks = settings.check() ? new CheckSession() : null;
+        this.checks = settings.check() || settings.checkThreads() ? new CheckSession(settings.checkThreads()) : null;
         String set = System.getProperty(SEED);
         if (set != null) {
             seed = Long.parseLong(set);

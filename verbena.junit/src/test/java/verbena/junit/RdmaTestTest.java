@@ -11,6 +11,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -196,6 +198,56 @@ class RdmaTestTest {
         ends.client().fetchAdd(memory.slice(8, 8).remote(), 5);
         ends.server().send("done");
         assertThat(ends.client().receiveText(10)).isEqualTo("done");
+    }
+
+    /// Has a thread write, and another one look before anything that the checks can see has told it.
+    private static void look(ConnectedEnds ends, boolean isTold) throws Exception {
+        var memory = ends.server().allocate(64, Access.remoteAll());
+        var isWritten = new CountDownLatch(1);
+        var isOver = new CountDownLatch(1);
+        var writer = new FutureTask<>(() -> {
+            ends.client().write(new byte[64], memory.remote());
+            if (isTold) {
+                ends.client().queuePair().protectionDomain().context().noteRelease(isWritten);
+            }
+            isWritten.countDown();
+            isOver.await();
+            return true;
+        });
+        Thread.ofPlatform().start(writer);
+        isWritten.await();
+        if (isTold) {
+            ends.client().queuePair().protectionDomain().context().noteAcquire(isWritten);
+        }
+        memory.noteLoad(0, 64);
+        isOver.countDown();
+        writer.get();
+    }
+
+    @RdmaTest(checkThreads = true)
+    static class Apart {
+        @Test
+        void looksWhenNothingHasToldIt(ConnectedEnds ends) throws Exception {
+            look(ends, false);
+        }
+    }
+
+    @Test
+    void threadsThatNothingOrdersFailUnderChecksOfThreads() throws IOException {
+        assertThat(trace(failure(Apart.class))).contains("V-RACE-PROCESSOR").contains("RdmaTestTest.java");
+        clear(Apart.class);
+    }
+
+    @Test
+    @RdmaTest(checkThreads = true)
+    void threadsThatSayHowTheyHandOverPassUnderChecksOfThreads(ConnectedEnds ends) throws Exception {
+        look(ends, true);
+    }
+
+    @Test
+    @RdmaTest(check = true)
+    void withoutThatOptionThreadsCountAsOne(ConnectedEnds ends) throws Exception {
+        look(ends, false);
     }
 
     @RdmaTest(faults = "loss:1%")

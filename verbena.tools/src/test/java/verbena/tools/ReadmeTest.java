@@ -2,30 +2,15 @@ package verbena.tools;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.ByteArrayOutputStream;
-import java.io.PrintStream;
-import java.io.StringWriter;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
-import java.net.URI;
-import java.net.URL;
-import java.net.URLClassLoader;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import javax.tools.JavaFileObject;
-import javax.tools.SimpleJavaFileObject;
-import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -33,13 +18,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import picocli.CommandLine;
 import verbena.conformance.Suite;
-import verbena.verbs.ConnectionException;
 
 /// What the documents promise of their programs is true.
 class ReadmeTest {
     private static final Path ROOT = Path.of(System.getProperty("verbena.root"));
-    /// The name of a program that names no class.
-    private static final String COMPACT = "Program";
     /// Commands that end by themselves within a second or two.
     private static final Pattern RUNS_BY_ITSELF = Pattern.compile("(?:explain|decode|status) ");
 
@@ -180,8 +162,8 @@ class ReadmeTest {
                 .filter(source -> source.contains("void main"))
                 .toList();
         assertThat(sources).as("programs").isNotEmpty();
-        compile(sources, classes);
-        assertThat(printed(sources, classes)).isEqualTo(promised.group(1));
+        SourcePrograms.compile(sources, classes);
+        assertThat(SourcePrograms.printed(sources, classes)).isEqualTo(promised.group(1));
         return promised.group(1);
     }
 
@@ -269,20 +251,16 @@ class ReadmeTest {
 
     @Test
     void eachExamplePrintsWhatItSays(@TempDir Path classes) throws Exception {
-        var examples = new ArrayList<String>();
-        try (var files = Files.newDirectoryStream(ROOT.resolve("examples"), "*.java")) {
-            for (Path file : files) {
-                examples.add(Files.readString(file));
-            }
-        }
+        List<String> examples = SourcePrograms.examples();
         assertThat(examples).hasSizeGreaterThan(5);
-        compile(examples, classes);
+        SourcePrograms.compile(examples, classes);
         for (String example : examples) {
-            var promised = Pattern.compile("/// Prints: (.*)").matcher(example);
-            assertThat(promised.find()).as("what it prints").isTrue();
-            assertThat(printed(List.of(example), classes)).isEqualTo(promised.group(1));
-            assertThat(example.lines().count()).as(name(example)).isLessThanOrEqualTo(120);
-            assertThat(Files.readString(ROOT.resolve("examples/README.md"))).contains(name(example) + ".java");
+            String name = SourcePrograms.name(example);
+            assertThat(SourcePrograms.printed(List.of(example), classes))
+                    .as(name)
+                    .isEqualTo(SourcePrograms.promised(example));
+            assertThat(example.lines().count()).as(name).isLessThanOrEqualTo(120);
+            assertThat(Files.readString(ROOT.resolve("examples/README.md"))).contains(name + ".java");
         }
     }
 
@@ -298,87 +276,6 @@ class ReadmeTest {
         }
         assertThat(lines).isLessThanOrEqualTo(800);
         assertThat(Files.readString(ROOT.resolve("examples/README.md"))).contains("in " + lines + " lines of code");
-    }
-
-    /// What programs print that run at once.
-    private String printed(List<String> sources, Path classes) throws Exception {
-        var printed = new ByteArrayOutputStream();
-        PrintStream before = System.out;
-        try (var loader = new URLClassLoader(
-                        new URL[] {classes.toUri().toURL()}, getClass().getClassLoader());
-                var threads = Executors.newVirtualThreadPerTaskExecutor()) {
-            System.setOut(new PrintStream(printed, true, StandardCharsets.UTF_8));
-            var running = new ArrayList<Future<?>>();
-            for (String source : sources) {
-                Class<?> program = loader.loadClass(name(source));
-                running.add(threads.submit(() -> {
-                    untilSomebodyListens(program);
-                    return true;
-                }));
-            }
-            for (Future<?> program : running) {
-                program.get(60, TimeUnit.SECONDS);
-            }
-        } finally {
-            System.setOut(before);
-        }
-        return printed.toString(StandardCharsets.UTF_8).strip();
-    }
-
-    /// A client that comes too early is told so, and comes again.
-    private static void untilSomebodyListens(Class<?> program) throws Exception {
-        while (true) {
-            try {
-                main(program);
-                return;
-            } catch (InvocationTargetException e) {
-                if (!(e.getCause() instanceof ConnectionException refused)
-                        || refused.reason() != ConnectionException.Reason.REFUSED) {
-                    throw e;
-                }
-            }
-        }
-    }
-
-    private static void main(Class<?> program) throws Exception {
-        if (program.getName().equals(COMPACT)) {
-            var made = program.getDeclaredConstructor();
-            made.setAccessible(true);
-            Method main = program.getDeclaredMethod("main");
-            main.setAccessible(true);
-            main.invoke(made.newInstance());
-        } else {
-            program.getMethod("main", String[].class).invoke(null, (Object) new String[0]);
-        }
-    }
-
-    private static String name(String source) {
-        var name = Pattern.compile("public class (\\w+)").matcher(source);
-        return name.find() ? name.group(1) : COMPACT;
-    }
-
-    private static void compile(List<String> sources, Path classes) {
-        var messages = new StringWriter();
-        var files = sources.stream()
-                .map(source ->
-                        new SimpleJavaFileObject(
-                                URI.create("string:///" + name(source) + ".java"), JavaFileObject.Kind.SOURCE) {
-                            @Override
-                            public CharSequence getCharContent(boolean ignoreEncodingErrors) {
-                                return source;
-                            }
-                        })
-                .toList();
-        boolean compiled = ToolProvider.getSystemJavaCompiler()
-                .getTask(
-                        messages,
-                        null,
-                        null,
-                        List.of("-d", classes.toString(), "-cp", System.getProperty("java.class.path")),
-                        null,
-                        files)
-                .call();
-        assertThat(compiled).as(messages.toString()).isTrue();
     }
 
     @Test

@@ -4,6 +4,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import verbena.check.CheckOptions;
 import verbena.check.Checker;
 import verbena.check.Finding;
 import verbena.check.Grade;
@@ -14,7 +15,13 @@ import verbena.verbs.Device;
 /// The checks of one part of a process, such as a test. All rules are on but that for leaks, which looks at the end
 /// of the process. Any thread.
 public final class CheckSession {
-    private final Checker checker = new Checker(EnumSet.complementOf(EnumSet.of(Rule.LEAK)), Watchers::of);
+    private final Checker checker;
+
+    /// @param areThreadsApart whether threads are ordered only by what can be seen, as with the option `threads`
+    public CheckSession(boolean areThreadsApart) {
+        CheckOptions options = CheckOptions.of(areThreadsApart ? "threads" : "on");
+        checker = new Checker(EnumSet.complementOf(EnumSet.of(Rule.LEAK)), (on, by) -> Watchers.of(on, by, options));
+    }
 
     /// Returns a device with the layer of this session in front.
     public Device over(Device device) {

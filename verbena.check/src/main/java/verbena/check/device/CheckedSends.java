@@ -179,7 +179,9 @@ class CheckedSends implements SendBatch {
 
     @Override
     public final SendBatch to(AddressHandle handle, int qpn, int qkey) {
-        return step(() -> inner.to(CheckedObject.below(handle), qpn, qkey), _ -> {});
+        return step(
+                () -> inner.to(CheckedObject.below(handle), qpn, qkey),
+                _ -> layer.checker().hear(watcher -> watcher.onAddress(pair, handle.vector(), qpn, qkey)));
     }
 
     @Override

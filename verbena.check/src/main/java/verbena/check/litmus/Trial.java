@@ -22,6 +22,7 @@ import verbena.check.litmus.Program.Strand;
 import verbena.check.litmus.Step.Post;
 import verbena.check.litmus.Step.Verb;
 import verbena.verbs.Access;
+import verbena.verbs.Capability;
 import verbena.verbs.ConnectOptions;
 import verbena.verbs.Device;
 
@@ -36,6 +37,7 @@ public final class Trial implements AutoCloseable {
     private final List<String> names;
     private final Map<String, TrialNode> nodes = new LinkedHashMap<>();
     private final Map<String, TrialEnd> ends = new LinkedHashMap<>();
+    private final List<TrialConnection> connections = new ArrayList<>();
     private final List<TrialThread> runners = new ArrayList<>();
     private final CyclicBarrier barrier;
     private final SplittableRandom random;
@@ -51,14 +53,14 @@ public final class Trial implements AutoCloseable {
         }
     }
 
-    private Trial(Device device, Program program, long seed) {
+    private Trial(Device device, Program program, long seed) throws InterruptedException {
         this.program = program;
         names = List.copyOf(program.condition().names());
         random = new SplittableRandom(seed);
         barrier = new CyclicBarrier(program.threads().size() + 1);
         try {
             open(device);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | InterruptedException e) {
             close();
             throw e;
         }
@@ -68,11 +70,11 @@ public final class Trial implements AutoCloseable {
     ///
     /// @param seed of the delays before steps
     /// @throws verbena.verbs.VerbsException when the device has not what the program needs
-    public static Trial of(Device device, Variant variant, long seed) {
+    public static Trial of(Device device, Variant variant, long seed) throws InterruptedException {
         return new Trial(device, variant.program(), seed);
     }
 
-    private void open(Device device) {
+    private void open(Device device) throws InterruptedException {
         Set<String> names = new LinkedHashSet<>();
         program.threads().forEach(thread -> names.add(thread.node()));
         program.words().values().forEach(word -> names.add(word.node()));
@@ -95,8 +97,12 @@ public final class Trial implements AutoCloseable {
             ends.put(queue.name() + "@" + queue.one(), one);
             var other = new TrialEnd(Program.known(nodes, queue.other()), Program.known(nodes, queue.one()), flushes);
             ends.put(queue.name() + "@" + queue.other(), other);
-            one.queuePair.connect(other.queuePair.endpoint(), options);
-            other.queuePair.connect(one.queuePair.endpoint(), options);
+            if (one.queuePair.protectionDomain().context().attributes().has(Capability.ENDPOINTS)) {
+                one.queuePair.connect(other.queuePair.endpoint(), options);
+                other.queuePair.connect(one.queuePair.endpoint(), options);
+            } else {
+                connections.add(new TrialConnection(one.queuePair, other.queuePair));
+            }
         }
         int spare = TrialThread.SPARE_WORDS;
         for (Strand thread : program.threads()) {
@@ -214,6 +220,7 @@ public final class Trial implements AutoCloseable {
                 Thread.currentThread().interrupt();
             }
         }
+        connections.forEach(TrialConnection::close);
         ends.values().forEach(TrialEnd::close);
         nodes.values().forEach(TrialNode::close);
     }

@@ -8,6 +8,7 @@ import verbena.check.Rule;
 import verbena.check.TrackedPair;
 import verbena.check.TrackedRequest;
 import verbena.check.Watcher;
+import verbena.verbs.AddressVector;
 import verbena.verbs.QpAttributes;
 import verbena.verbs.QpState;
 import verbena.verbs.QpType;
@@ -86,6 +87,24 @@ final class ConnectionRules extends Watcher {
                     pair.connected(),
                     "the peer was set",
                     peer.connected());
+        }
+    }
+
+    @Override
+    public void onAddress(TrackedPair pair, AddressVector to, int qpn, int qkey) {
+        for (TrackedPair each : checker.at(to, qpn)) {
+            QpAttributes its = each.attributes();
+            QpAttributes own = pair.attributes();
+            // With the highest bit the queue pair's own is taken, IBTA 10.2.5.
+            int sent = qkey < 0 && own != null ? own.qkey() : qkey;
+            if (each.options().type() == QpType.UD && its != null && its.qkey() != sent) {
+                findings.tell(
+                        Rule.QKEY_MISMATCH,
+                        "a datagram has Q_Key " + sent + "; its queue pair has " + its.qkey() + ".",
+                        CallPlace.here(),
+                        "the queue pair was set",
+                        each.connected());
+            }
         }
     }
 

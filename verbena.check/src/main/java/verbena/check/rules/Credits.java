@@ -9,6 +9,7 @@ import verbena.check.TrackedReceives;
 import verbena.check.TrackedRequest;
 import verbena.check.Watcher;
 import verbena.verbs.QpAttributes;
+import verbena.verbs.QpState;
 import verbena.verbs.QpType;
 
 /// Watches whether messages meet receives that have room.
@@ -45,8 +46,8 @@ final class Credits extends Watcher {
         }
         TrackedPair peer = checker.peer(pair).orElse(null);
         QpAttributes attributes = pair.attributes();
-        if (peer == null || attributes == null) {
-            return;
+        if (peer == null || attributes == null || pair.queuePair().state() == QpState.ERR) {
+            return; // what is posted in ERR comes back, and so shows that all before it has
         }
         TrackedReceives receives = peer.queues().receives();
         if (receives.isShared()) {
@@ -54,6 +55,7 @@ final class Credits extends Watcher {
             return;
         }
         long messages = pair.messages();
+        checkLengths(receives, requests, messages);
         if (messages > receives.total()) {
             findings.tell(
                     attributes.rnrRetry() == FOR_EVER ? Rule.RNR_WAIT : Rule.NO_RECEIVE,
@@ -62,6 +64,26 @@ final class Credits extends Watcher {
                     requests.getLast().place(),
                     "the peer was made",
                     peer.made());
+        }
+    }
+
+    /// @param last the place of the last of these messages among all of their queue pair
+    private void checkLengths(TrackedReceives receives, List<TrackedRequest> requests, long last) {
+        long place = last;
+        for (TrackedRequest each : requests.reversed()) {
+            if (!TrackedPair.takesReceive(each)) {
+                continue;
+            }
+            TrackedRequest receive = each.bytes() == 0 || Regions.isRemote(each) ? null : receives.at(place);
+            if (receive != null && each.bytes() > receive.bytes()) {
+                findings.tell(
+                        Rule.RECEIVE_SHORT,
+                        "a message of " + each.bytes() + " bytes meets a receive of " + receive.bytes() + ".",
+                        each.place(),
+                        "the receive was posted",
+                        receive.place());
+            }
+            place--;
         }
     }
 

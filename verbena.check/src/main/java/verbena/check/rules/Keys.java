@@ -16,8 +16,10 @@ import verbena.check.TrackedObject;
 import verbena.check.TrackedPair;
 import verbena.check.TrackedRegion;
 import verbena.check.TrackedRequest;
+import verbena.check.TrackedRequest.Piece;
 import verbena.check.Watcher;
 import verbena.verbs.Access;
+import verbena.verbs.QpAttributes;
 import verbena.verbs.spi.SendOperation;
 
 /// Watches the keys by which peers reach memory.
@@ -38,6 +40,7 @@ final class Keys extends Watcher {
             return size() > KEYS;
         }
     };
+    private final Map<Key, TrackedRegion> regions = new ConcurrentHashMap<>();
     private final Set<Key> used = ConcurrentHashMap.newKeySet();
     private final Map<TrackedDevice, AtomicLong> requests = new ConcurrentHashMap<>();
 
@@ -50,7 +53,11 @@ final class Keys extends Watcher {
     public void onPost(TrackedRequest request) {
         TrackedPair pair = TrackedPair.of(request);
         SendOperation operation = request.operation();
-        if (pair == null || operation == null) {
+        if (pair == null) {
+            return;
+        }
+        checkLocal(request, pair);
+        if (operation == null) {
             return;
         }
         if (operation.isAtomic() && request.remoteAddress() % Long.BYTES != 0) {
@@ -69,8 +76,69 @@ final class Keys extends Watcher {
         }
         TrackedPair peer = Regions.isRemote(request) ? checker.peer(pair).orElse(null) : null;
         if (peer != null) {
-            checkTarget(request, new Key(peer.device(), request.rkey()));
+            var key = new Key(peer.device(), request.rkey());
+            checkTarget(request, key);
+            TrackedRegion region = regions.get(key);
+            if (region != null) {
+                checkRemote(request, operation, region, peer);
+            }
         }
+    }
+
+    private void checkLocal(TrackedRequest request, TrackedPair pair) {
+        for (Piece each : request.pieces()) {
+            TrackedRegion region = each.region();
+            if (region == null || region.rkey() == 0 || each.length() == 0) { // one without memory takes everything
+                continue;
+            }
+            if (isElsewhere(region, pair)) {
+                tellAccess(request, "a request names " + region + " of another protection domain.", region.made());
+            } else if (request.fillsMemory() && !region.region().access().contains(Access.LOCAL_WRITE)) {
+                tellAccess(
+                        request,
+                        "a request fills " + region + ", which has no " + Access.LOCAL_WRITE + ".",
+                        region.made());
+            }
+        }
+    }
+
+    private static boolean isElsewhere(TrackedRegion region, TrackedPair pair) {
+        return region.region().protectionDomain() != pair.queuePair().protectionDomain();
+    }
+
+    private void checkRemote(TrackedRequest request, SendOperation operation, TrackedRegion region, TrackedPair peer) {
+        Access right = switch (operation) {
+            case READ -> Access.REMOTE_READ;
+            case FETCH_ADD, COMPARE_SWAP -> Access.REMOTE_ATOMIC;
+            default -> Access.REMOTE_WRITE;
+        };
+        long bytes = Races.bytes(operation, request);
+        long offset = request.remoteAddress() - region.region().address();
+        QpAttributes its = peer.attributes();
+        if (bytes == 0) {
+            return;
+        }
+        if (isElsewhere(region, peer)) {
+            tellAccess(
+                    request, "a " + operation + " names " + region + " of another protection domain.", region.made());
+        } else if (!region.region().access().contains(right)) {
+            tellAccess(request, "a " + operation + " names " + region + ", which has no " + right + ".", region.made());
+        } else if (offset < 0 || offset > region.length() - bytes) {
+            tellAccess(
+                    request,
+                    "a " + operation + " of " + bytes + " bytes begins at byte " + offset + " of " + region + ", of "
+                            + region.length() + " bytes.",
+                    region.made());
+        } else if (its != null && its.path().isPresent() && !its.access().contains(right)) {
+            tellAccess(
+                    request,
+                    "a " + operation + " is for a queue pair that does not allow " + right + ".",
+                    peer.connected());
+        }
+    }
+
+    private void tellAccess(TrackedRequest request, String what, CallPlace given) {
+        findings.tell(Rule.NO_ACCESS, what, request.place(), "the rights were set", given);
     }
 
     private void checkTarget(TrackedRequest request, Key key) {
@@ -114,6 +182,13 @@ final class Keys extends Watcher {
     }
 
     @Override
+    public void onRegister(TrackedRegion region) {
+        if (region.rkey() != 0) {
+            regions.put(new Key(region.device(), region.rkey()), region);
+        }
+    }
+
+    @Override
     public void onUnregister(TrackedRegion region) {
         AtomicLong count = requests.get(region.device());
         var key = new Key(region.device(), region.rkey());
@@ -142,5 +217,6 @@ final class Keys extends Watcher {
     @Override
     public void onUnregistered(TrackedRegion region) {
         used.remove(new Key(region.device(), region.rkey()));
+        regions.remove(new Key(region.device(), region.rkey()), region);
     }
 }

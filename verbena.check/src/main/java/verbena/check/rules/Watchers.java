@@ -11,9 +11,11 @@ import static verbena.check.Rule.KEY_INVALID;
 import static verbena.check.Rule.LEAK;
 import static verbena.check.Rule.MTU_MISMATCH;
 import static verbena.check.Rule.NOT_INLINE;
+import static verbena.check.Rule.NO_ACCESS;
 import static verbena.check.Rule.NO_RECEIVE;
 import static verbena.check.Rule.ONE_BY_ONE;
 import static verbena.check.Rule.PSN_MISMATCH;
+import static verbena.check.Rule.QKEY_MISMATCH;
 import static verbena.check.Rule.QUEUE_SMALL;
 import static verbena.check.Rule.QUEUE_STUCK;
 import static verbena.check.Rule.RACE_ANNOUNCED;
@@ -24,6 +26,7 @@ import static verbena.check.Rule.RACE_UNFENCED;
 import static verbena.check.Rule.RACE_WRITE;
 import static verbena.check.Rule.READ_DEPTH;
 import static verbena.check.Rule.READ_UNFENCED;
+import static verbena.check.Rule.RECEIVE_SHORT;
 import static verbena.check.Rule.REGION_BUSY;
 import static verbena.check.Rule.REGISTER_HOT;
 import static verbena.check.Rule.REMOTE_BUSY;
@@ -58,13 +61,21 @@ public final class Watchers {
     private static final Map<Set<Rule>, Function<Checker, Watcher>> GROUPS = Map.of(
             EnumSet.of(SEND_CHANGED, SEND_OVERLAP, READ_UNFENCED, TARGET_SHARED), Buffers::new,
             EnumSet.of(ARENA_CLOSED, REGION_BUSY, REMOTE_BUSY, KEY_CLOSED), Regions::new,
-            EnumSet.of(UD_SHORT, NO_RECEIVE, RNR_WAIT, SRQ_UNARMED), Credits::new,
+            EnumSet.of(UD_SHORT, NO_RECEIVE, RNR_WAIT, RECEIVE_SHORT, SRQ_UNARMED), Credits::new,
             EnumSet.of(QUEUE_SMALL, QUEUE_STUCK, ARM_LOST, STATUS_IGNORED), Completing::new,
-            EnumSet.of(READ_DEPTH, PSN_MISMATCH, MTU_MISMATCH, TIMEOUT_NEVER, RETRY_ZERO, CLOSE_BUSY, RESET_BUSY),
+            EnumSet.of(
+                            READ_DEPTH,
+                            PSN_MISMATCH,
+                            MTU_MISMATCH,
+                            QKEY_MISMATCH,
+                            TIMEOUT_NEVER,
+                            RETRY_ZERO,
+                            CLOSE_BUSY,
+                            RESET_BUSY),
                     ConnectionRules::new,
             EnumSet.of(ONE_BY_ONE, ALL_SIGNALED, NOT_INLINE, UNALIGNED), PostingCosts::new,
             EnumSet.of(REGISTER_HOT, SMALL_REGIONS), MemoryCosts::new,
-            EnumSet.of(ATOMIC_UNALIGNED, KEY_INVALID, RIGHT_UNUSED), Keys::new,
+            EnumSet.of(ATOMIC_UNALIGNED, KEY_INVALID, NO_ACCESS, RIGHT_UNUSED), Keys::new,
             EnumSet.of(LEAK), Leaks::new);
 
     private static final Set<Rule> RACES =

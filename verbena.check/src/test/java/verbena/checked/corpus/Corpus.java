@@ -84,7 +84,15 @@ final class Corpus {
             new KeyInvalidated(),
             new SharedQueueEmpty(),
             new RightsForNobody(),
-            new BesideALine());
+            new BesideALine(),
+            new MessageTooLong(),
+            new SecondMessageTooLong(),
+            new WrittenBeyond(),
+            new CounterReadOnly(),
+            new QueuePairClosedToReads(),
+            new QkeyMistaken(),
+            new ReceiveWithoutRight(),
+            new DomainOfAnother());
 
     private Corpus() {}
 }

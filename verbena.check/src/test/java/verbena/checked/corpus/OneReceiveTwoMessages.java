@@ -1,6 +1,7 @@
 package verbena.checked.corpus;
 
 import verbena.check.Rule;
+import verbena.verbs.Transition;
 
 /// A receive is posted again after each message, and messages come in pairs.
 final class OneReceiveTwoMessages implements Program {
@@ -30,6 +31,9 @@ final class OneReceiveTwoMessages implements Program {
         scene.take(scene.arrived);
         scene.take(scene.arrived);
         scene.take(scene.sent);
+        scene.take(scene.sent);
+        scene.here.modify(new Transition.ToError());
+        scene.here.postSend(4, scene.local, 0, 64); // the last to come back, and meets no receive
         scene.take(scene.sent);
     }
 }

@@ -1,8 +1,9 @@
 package verbena.checked.corpus;
 
 import verbena.check.Rule;
+import verbena.verbs.Transition;
 
-/// A receive has failed, and its thread answers all the same.
+/// A receive that comes back because its queue pair was stopped is answered as a message.
 final class RecvStatusIgnored implements Program {
     @Override
     public Rule rule() {
@@ -12,22 +13,21 @@ final class RecvStatusIgnored implements Program {
     @Override
     public void wrong(TwoEnds scene) throws Exception {
         scene.here.postReceive(4, scene.local, 1_024, 64);
-        scene.there.postReceive(1, scene.remote, 0, 16);
-        scene.here.postSend(2, scene.local, 0, 64);
+        scene.there.postReceive(1, scene.remote, 0, 64);
+        scene.there.modify(new Transition.ToError());
         scene.take(scene.arrived);
         scene.there.postSend(3, scene.remote, 64, 16); // here
-        scene.take(scene.sent);
+        scene.take(scene.arrived);
     }
 
     @Override
     public void right(TwoEnds scene) throws Exception {
         scene.here.postReceive(4, scene.local, 1_024, 64);
-        scene.there.postReceive(1, scene.remote, 0, 16);
-        scene.here.postSend(2, scene.local, 0, 64);
+        scene.there.postReceive(1, scene.remote, 0, 64);
+        scene.there.modify(new Transition.ToError());
         scene.take(scene.arrived);
         if (scene.wc.ok()) {
             scene.there.postSend(3, scene.remote, 64, 16);
         }
-        scene.take(scene.sent);
     }
 }

@@ -1,0 +1,25 @@
+package verbena.tools.weak;
+
+import java.util.Set;
+import verbena.check.Rule;
+
+/// A short program of ours that checks what it gets.
+///
+/// @param name by which a user chooses it
+/// @param meant the rules that it breaks on purpose
+record OwnProgram(String name, Set<Rule> meant, Body body) {
+    OwnProgram {
+        meant = Set.copyOf(meant);
+    }
+
+    OwnProgram(String name, Body body) {
+        this(name, Set.of(), body);
+    }
+
+    /// What it does.
+    interface Body {
+        /// @param seed draws what the program sends
+        /// @throws AssertionError when something else came than was sent
+        void run(long seed) throws Exception;
+    }
+}

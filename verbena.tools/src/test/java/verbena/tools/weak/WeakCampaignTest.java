@@ -1,0 +1,49 @@
+package verbena.tools.weak;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.io.TempDir;
+
+/// Our examples, integrations and tools on the weakest devices, under all rules and with races, by seeds.
+///
+/// The seeds run with `-Dverbena.deep=true`: a thousand, or one with `-Dverbena.seed=N`.
+@Timeout(value = 4, unit = TimeUnit.HOURS)
+class WeakCampaignTest {
+    private static final long FIRST = Long.getLong("verbena.seed", 1);
+    private static final long LAST = Long.getLong("verbena.seed", 1_000);
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    @EnabledIfSystemProperty(named = "verbena.deep", matches = "true", disabledReason = "takes an hour")
+    void ourProgramsAreRightOnTheWeakestDevice() throws Exception {
+        String said = run(FIRST, LAST, ".*");
+        assertThat(said).as("-Dverbena.seed=N repeats one seed").contains(", 0 findings");
+    }
+
+    /// Otherwise the other test could not fail.
+    @Test
+    void aProgramThatLooksTooEarlyIsFound() throws Exception {
+        assertThat(run(1, 1, OwnPrograms.CONTROL))
+                .contains("control on weak=standard,seed=1: ")
+                .contains("broken by [late-visibility");
+    }
+
+    private String run(long first, long last, String which) throws Exception {
+        Process process = new ProcessBuilder(Campaign.command(folder, first, last, which))
+                .redirectErrorStream(true)
+                .start();
+        try (var out = process.getInputStream()) {
+            return new String(out.readAllBytes(), StandardCharsets.UTF_8);
+        } finally {
+            process.destroyForcibly().waitFor();
+        }
+    }
+}

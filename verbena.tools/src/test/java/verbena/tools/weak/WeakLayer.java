@@ -1,0 +1,57 @@
+package verbena.tools.weak;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.ServiceLoader;
+import java.util.function.LongFunction;
+import java.util.function.Supplier;
+import java.util.regex.Pattern;
+import verbena.check.device.CheckProvider;
+import verbena.verbs.Device;
+import verbena.verbs.spi.DeviceLayer;
+import verbena.verbs.spi.Provider;
+
+/// The layer of a process in which every device is checked, and weak where it can be. So programs need no change to
+/// run on weak devices.
+public final class WeakLayer implements DeviceLayer {
+    private static final Pattern CAN_BE_WEAK = Pattern.compile("(rocev2|shm)([@_,].*)?");
+    private static final List<Provider> PROVIDERS = ServiceLoader.load(Provider.class).stream()
+            .map(ServiceLoader.Provider::get)
+            .toList();
+
+    private static volatile WeakScene scene = new WeakScene("card", 0);
+
+    /// Creates the layer; [ServiceLoader] does.
+    public WeakLayer() {}
+
+    /// Has devices that are opened from now on belong to a scene.
+    static void use(WeakScene next) {
+        scene = next;
+    }
+
+    @Override
+    public Device over(Device device) {
+        WeakScene now = scene;
+        String name = device.name();
+        boolean isChanged = CAN_BE_WEAK.matcher(name).matches() && !name.contains(",weak=");
+        Device below = isChanged ? named(name + "," + now.options()) : device;
+        return CheckProvider.over(name, below, now.checker());
+    }
+
+    private static Device named(String name) {
+        return PROVIDERS.stream()
+                .flatMap(provider -> provider.device(name).stream())
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("there is no device " + name));
+    }
+
+    @Override
+    public void callFrom(Supplier<long[]> here, LongFunction<Optional<StackTraceElement>> frame) {
+        // Programs in C have the usual layer.
+    }
+
+    @Override
+    public void end() {
+        // The campaign reports after each program.
+    }
+}
