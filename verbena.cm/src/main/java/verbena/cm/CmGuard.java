@@ -33,6 +33,16 @@ public final class CmGuard {
         FULL
     }
 
+    /// A request that asks for a challenge, or proves the secret.
+    public interface Request {
+        byte[] nonce();
+
+        /// Returns whether there is no proof yet.
+        boolean asks();
+
+        boolean isProven(byte[] challenge);
+    }
+
     private final byte[] key = new byte[KEY_BYTES];
     /// The proofs that were taken, and their times; the oldest first.
     private final LinkedHashMap<Nonce, Long> taken = new LinkedHashMap<>();
@@ -49,17 +59,41 @@ public final class CmGuard {
     /// @param route to the sender
     /// @param at where its private data have nonce and proof
     public Verdict judge(Req req, CmRoute route, int at, byte[] secret, long now) {
-        byte[] bytes = CmProof.nonce(req, at);
+        var request = new Request() {
+            @Override
+            public byte[] nonce() {
+                return CmProof.nonce(req, at);
+            }
+
+            @Override
+            public boolean asks() {
+                return CmProof.asks(req, at);
+            }
+
+            @Override
+            public boolean isProven(byte[] by) {
+                return CmProof.isProven(req, at, secret, route.remote(), route.local(), by);
+            }
+        };
+        return judge(request, route, req.serviceId(), now);
+    }
+
+    /// Judges a request of any protocol.
+    ///
+    /// @param route to the sender
+    /// @param service that it asks for
+    public Verdict judge(Request request, CmRoute route, long service, long now) {
+        byte[] bytes = request.nonce();
         var nonce = new Nonce(
                 ByteBuffer.wrap(bytes).getLong(0), ByteBuffer.wrap(bytes).getLong(Long.BYTES));
         long epoch = Math.floorDiv(now, EPOCH_NANOS);
-        challenge = challenge(bytes, route, req.serviceId(), epoch);
-        if (CmProof.asks(req, at)) {
+        challenge = challenge(bytes, route, service, epoch);
+        if (request.asks()) {
             return Verdict.CHALLENGED;
         }
-        byte[] former = challenge(bytes, route, req.serviceId(), epoch - 1);
-        boolean isProven = CmProof.isProven(req, at, secret, route.remote(), route.local(), challenge);
-        if (!isProven && CmProof.isProven(req, at, secret, route.remote(), route.local(), former)) {
+        byte[] former = challenge(bytes, route, service, epoch - 1);
+        boolean isProven = request.isProven(challenge);
+        if (!isProven && request.isProven(former)) {
             isProven = true;
             challenge = former;
         }
@@ -70,7 +104,7 @@ public final class CmGuard {
             taken.pollFirstEntry();
         }
         if (taken.containsKey(nonce)) { // replayed, or its connection is forgotten already
-            challenge = challenge(bytes, route, req.serviceId(), epoch);
+            challenge = challenge(bytes, route, service, epoch);
             return Verdict.CHALLENGED;
         }
         if (taken.size() >= TAKEN_MAX) {

@@ -108,7 +108,8 @@ public final class CmProof {
         return Arrays.copyOf(mac.doFinal(), PROOF_BYTES);
     }
 
-    static Mac mac(byte[] key) {
+    /// Returns the HMAC of all proofs.
+    public static Mac mac(byte[] key) {
         try {
             Mac mac = Mac.getInstance(ALGORITHM);
             mac.init(new SecretKeySpec(key, ALGORITHM));

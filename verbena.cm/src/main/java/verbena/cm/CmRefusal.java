@@ -53,14 +53,19 @@ public enum CmRefusal {
         return PrivateData.of(all);
     }
 
-    /// Returns the challenge of a REJ that is a [#CHALLENGE].
-    public static byte[] challenge(Rej rej) {
-        return Arrays.copyOfRange(rej.info().bytes(), MARK.length + 1, MARK.length + 1 + CmProof.NONCE_BYTES);
+    /// Returns the challenge in the additional information of a [#CHALLENGE].
+    public static byte[] challenge(PrivateData info) {
+        return Arrays.copyOfRange(info.bytes(), MARK.length + 1, MARK.length + 1 + CmProof.NONCE_BYTES);
     }
 
     /// Returns the reason in a REJ; null when it is not a Verbena end's.
     public static @Nullable CmRefusal of(Rej rej) {
-        byte[] bytes = rej.info().bytes();
+        return of(rej.info());
+    }
+
+    /// Returns the reason in the additional information of a rejection; null when it is not a Verbena end's.
+    public static @Nullable CmRefusal of(PrivateData info) {
+        byte[] bytes = info.bytes();
         boolean isOurs = bytes.length > MARK.length
                 && Arrays.equals(bytes, 0, MARK.length, MARK, 0, MARK.length)
                 && bytes[MARK.length] >= 1

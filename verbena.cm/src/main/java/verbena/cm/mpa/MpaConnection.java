@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
+import verbena.cm.CmRefusal;
 import verbena.verbs.cm.EndedBy;
 import verbena.verbs.cm.PrivateData;
 import verbena.wire.cm.RejectReason;
@@ -56,6 +57,7 @@ public final class MpaConnection {
 
     /// The peer in words, for events.
     private final String peer;
+    private final MpaSecret secret;
     /// The actions that are wanted next, in order.
     private final ArrayDeque<MpaAction> actions = new ArrayDeque<>();
 
@@ -73,24 +75,27 @@ public final class MpaConnection {
     /// The owner gets no more events.
     private boolean hasEnded;
 
-    private MpaConnection(String peer, State state) {
+    private MpaConnection(String peer, MpaSecret secret, State state) {
         this.peer = peer;
+        this.secret = secret;
         this.state = state;
     }
 
     /// Makes the active side; its owner opens the TCP connection at once.
     ///
     /// @param peer in words
+    /// @param secret that both ends prove
     /// @param retries whether to try again for a moment when no program listens yet
     /// @throws IllegalArgumentException when the private data is too long
-    public static MpaConnection active(String peer, MpaEnd own, boolean retries, long now) {
-        return active(peer, own, MpaTerms.enhanced(own.crc(), own.ird(), own.ord()), retries, now);
+    public static MpaConnection active(String peer, MpaEnd own, MpaSecret secret, boolean retries, long now) {
+        return active(peer, own, MpaTerms.enhanced(own.crc(), own.ird(), own.ord()), secret, retries, now);
     }
 
     /// Makes the active side with terms of choice.
-    static MpaConnection active(String peer, MpaEnd own, MpaTerms request, boolean retries, long now) {
-        requireFits(request, own.privateData(), "connect");
-        var active = new MpaConnection(peer, State.CONNECTING);
+    static MpaConnection active(
+            String peer, MpaEnd own, MpaTerms request, MpaSecret secret, boolean retries, long now) {
+        requireFits(request, own.privateData(), secret.requestBytes(), "connect");
+        var active = new MpaConnection(peer, secret, State.CONNECTING);
         active.own = own;
         active.request = request;
         if (retries) {
@@ -103,8 +108,9 @@ public final class MpaConnection {
     /// Makes the passive side, when a peer has connected.
     ///
     /// @param peer in words
-    public static MpaConnection passive(String peer, long now) {
-        var passive = new MpaConnection(peer, State.REQUEST_EXPECTED);
+    /// @param secret that both ends prove
+    public static MpaConnection passive(String peer, MpaSecret secret, long now) {
+        var passive = new MpaConnection(peer, secret, State.REQUEST_EXPECTED);
         passive.await(MpaTimer.REQUEST, now);
         return passive;
     }
@@ -138,7 +144,7 @@ public final class MpaConnection {
         MpaEnd end = own;
         if (state == State.CONNECTING && asked != null && end != null) {
             state = State.REQUEST_SENT;
-            send(asked, false, false, end.privateData());
+            actions.add(new MpaAction.Send(secret.prove(asked, end.privateData())));
         }
     }
 
@@ -176,7 +182,7 @@ public final class MpaConnection {
         MpaTerms asked = request;
         MpaEnd end = own;
         if (MpaTerms.isReject(bytes, from) || asked == null || end == null) {
-            rejected(RejectReason.CONSUMER_REJECT, "the application at " + peer + " refuses", data);
+            onRejection(data);
             return length;
         }
         var said = MpaTerms.read(bytes, from);
@@ -190,11 +196,29 @@ public final class MpaConnection {
                     PrivateData.NONE);
             return available;
         }
+        if (!secret.isProven(bytes.asSlice(from, length), data)) {
+            rejected(RejectReason.CONSUMER_REJECT, peer + " has accepted without proving the secret", PrivateData.NONE);
+            return available;
+        }
         agreed = terms;
         state = State.REPLY_RECEIVED;
         await(null, 0);
-        tell(new MpaEvent.Accepted(said, data));
+        tell(new MpaEvent.Accepted(said, MpaSecret.rest(data, secret.replyBytes())));
         return length;
+    }
+
+    /// Ends the attempt, or goes on over another TCP connection when the peer has only asked for a proof.
+    private void onRejection(PrivateData data) {
+        CmRefusal refusal = CmRefusal.of(verbena.wire.cm.PrivateData.of(data.bytes()));
+        if (secret.takesChallenge(data)) {
+            state = State.CONNECTING;
+            actions.add(new MpaAction.Close(true));
+            actions.add(new MpaAction.Connect());
+        } else if (refusal == null) {
+            rejected(RejectReason.CONSUMER_REJECT, "the application at " + peer + " refuses", data);
+        } else {
+            rejected(RejectReason.CONSUMER_REJECT, peer + " " + refusal.text(), PrivateData.NONE);
+        }
     }
 
     private int onRequest(MemorySegment bytes, long from, int available) {
@@ -207,10 +231,16 @@ public final class MpaConnection {
             return available;
         }
         var asked = MpaTerms.read(bytes, from);
+        PrivateData data = privateData(bytes, from);
+        PrivateData refusal = secret.refusal(bytes.asSlice(from, length), data);
+        if (refusal != null) { // the timer of the request goes on
+            sendRejection(MpaTerms.enhanced(false, 0, 0).reply(asked), refusal);
+            return length;
+        }
         request = asked;
         state = State.REQUEST_RECEIVED;
         await(null, 0);
-        tell(new MpaEvent.Requested(asked, privateData(bytes, from)));
+        tell(new MpaEvent.Requested(asked, MpaSecret.rest(data, secret.requestBytes())));
         return length;
     }
 
@@ -309,8 +339,8 @@ public final class MpaConnection {
     public void accept(MpaEnd end, int segmentBytes) {
         MpaTerms asked = requireRequest();
         MpaTerms answer = MpaTerms.enhanced(end.crc(), end.ird(), end.ord()).reply(asked);
-        requireFits(answer, end.privateData(), "accept");
-        send(answer, true, false, end.privateData());
+        requireFits(answer, end.privateData(), secret.replyBytes(), "accept");
+        actions.add(new MpaAction.Send(secret.proveReply(answer, end.privateData())));
         begin(MpaTerms.ofResponder(asked, answer, end.ird(), end.ord(), segmentBytes));
         tell(new MpaEvent.Established());
     }
@@ -327,11 +357,8 @@ public final class MpaConnection {
             return;
         }
         MpaTerms answer = MpaTerms.enhanced(crc, 0, 0).reply(requireRequest());
-        requireFits(answer, privateData, "reject");
-        send(answer, true, true, privateData);
-        actions.add(new MpaAction.EndOutput());
-        hasEnded = true;
-        state = State.ENDING;
+        requireFits(answer, privateData, 0, "reject");
+        sendRejection(answer, privateData);
         await(MpaTimer.END, now);
     }
 
@@ -384,10 +411,11 @@ public final class MpaConnection {
 
     // ---- leaves
 
-    private static void requireFits(MpaTerms terms, PrivateData privateData, String to) {
-        if (privateData.length() > terms.privateDataMax()) {
-            throw new IllegalArgumentException("private data to " + to + " with: at most " + terms.privateDataMax()
-                    + " bytes, got " + privateData.length());
+    private static void requireFits(MpaTerms terms, PrivateData privateData, int taken, String to) {
+        int most = terms.privateDataMax() - taken;
+        if (privateData.length() > most) {
+            throw new IllegalArgumentException(
+                    "private data to " + to + " with: at most " + most + " bytes, got " + privateData.length());
         }
     }
 
@@ -401,10 +429,11 @@ public final class MpaConnection {
         return new MpaEvent.Disconnected(EndedBy.THIS_SIDE, "disconnected by this side");
     }
 
-    private void send(MpaTerms terms, boolean isReply, boolean isReject, PrivateData privateData) {
-        MemorySegment whole = MemorySegment.ofArray(new byte[MpaFrame.HEADER_BYTES + MpaFrame.PRIVATE_DATA_MAX]);
-        int length = terms.write(whole, 0, isReply, isReject, MemorySegment.ofArray(privateData.bytes()));
-        actions.add(new MpaAction.Send(whole.asSlice(0, length)));
+    private void sendRejection(MpaTerms answer, PrivateData privateData) {
+        actions.add(new MpaAction.Send(answer.frame(true, true, privateData)));
+        actions.add(new MpaAction.EndOutput());
+        hasEnded = true;
+        state = State.ENDING;
     }
 
     private void begin(StreamTerms terms) {

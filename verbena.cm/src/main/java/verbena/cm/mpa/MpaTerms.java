@@ -2,6 +2,7 @@ package verbena.cm.mpa;
 
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
+import verbena.verbs.cm.PrivateData;
 import verbena.wire.iwarp.Fpdu;
 import verbena.wire.iwarp.MpaFrame;
 import verbena.wire.iwarp.Rtr;
@@ -88,6 +89,12 @@ public record MpaTerms(
         int irdWord = ird | (peerToPeer ? MpaFrame.PEER_TO_PEER : 0) | (rtrSend ? MpaFrame.RTR_SEND : 0);
         int ordWord = ord | (rtrWrite ? MpaFrame.RTR_WRITE : 0) | (rtrRead ? MpaFrame.RTR_READ : 0);
         return MpaFrame.write(segment, offset, isReply, flags, revision, irdWord, ordWord, privateData);
+    }
+
+    /// Returns these terms as a frame of their own.
+    MemorySegment frame(boolean isReply, boolean reject, PrivateData privateData) {
+        MemorySegment whole = MemorySegment.ofArray(new byte[MpaFrame.HEADER_BYTES + MpaFrame.PRIVATE_DATA_MAX]);
+        return whole.asSlice(0, write(whole, 0, isReply, reject, MemorySegment.ofArray(privateData.bytes())));
     }
 
     /// Returns the bytes of private data that the application may add.

@@ -34,8 +34,8 @@ class AnyPeerTest {
             closed = 0;
             var end = new MpaEnd(random.nextBoolean(), random.nextInt(9), random.nextInt(9), PrivateData.of((byte) i));
             MpaConnection mpa = random.nextBoolean()
-                    ? MpaConnection.active("peer", end, random.nextBoolean(), now)
-                    : MpaConnection.passive("peer", now);
+                    ? MpaConnection.active("peer", end, MpaScript.NO_SECRET, random.nextBoolean(), now)
+                    : MpaConnection.passive("peer", MpaScript.NO_SECRET, now);
             for (int step = 0; step < STEPS; step++) {
                 call(mpa, end);
                 drain(mpa);

@@ -91,7 +91,7 @@ class GoldenMpaTest {
         var data = PrivateData.of(MpaScript.bytes(
                 reply.asSlice(MpaFrame.privateDataOffset(reply, 0), MpaFrame.privateDataLength(reply, 0))));
         MpaTerms said = MpaTerms.read(reply, 0);
-        MpaConnection responder = MpaConnection.passive("peer", 0);
+        MpaConnection responder = MpaConnection.passive("peer", MpaScript.NO_SECRET, 0);
         int length = (int) golden.request.byteSize();
         assertThat(responder.onBytes(golden.request, 0, length, EMSS)).isEqualTo(length);
         assertThat(responder.poll()).isInstanceOf(MpaAction.Tell.class);

@@ -7,10 +7,14 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
+import java.util.Random;
 import org.jspecify.annotations.Nullable;
+import verbena.cm.CmRoute;
 import verbena.cm.mpa.MpaConnection.Loss;
+import verbena.verbs.Gid;
 import verbena.verbs.cm.EndedBy;
 import verbena.verbs.cm.PrivateData;
+import verbena.verbs.cm.Secret;
 import verbena.wire.iwarp.MpaFrame;
 import verbena.wire.iwarp.StreamTerms;
 import verbena.wire.notation.FpduText;
@@ -30,6 +34,9 @@ final class MpaScript {
     private static final long SECONDS = 1_000_000_000;
     private static final long START = 10 * SECONDS;
     private static final int SEGMENT_BYTES = 1_448;
+
+    static final MpaSecret NO_SECRET =
+            MpaSecret.active(Secret.NONE, new CmRoute(Gid.parse("10.0.0.1"), Gid.parse("10.0.0.2")), new Random(54));
 
     private static int count;
 
@@ -227,8 +234,8 @@ final class MpaScript {
                 MpaEnd own = own(end, rest);
                 boolean retries = !rest.contains("once");
                 end.mpa = rest.contains("basic")
-                        ? MpaConnection.active("peer", own, MpaTerms.basic(own.crc()), retries, now)
-                        : MpaConnection.active("peer", own, retries, now);
+                        ? MpaConnection.active("peer", own, MpaTerms.basic(own.crc()), NO_SECRET, retries, now)
+                        : MpaConnection.active("peer", own, NO_SECRET, retries, now);
             }
             case "accept" -> end.mpa().accept(own(end, rest), SEGMENT_BYTES);
             case "reject" ->
@@ -238,7 +245,7 @@ final class MpaScript {
             case "abandon" -> end.mpa().abandon();
             case "tcp" -> {
                 if (rest.equals("connected") && end == b) {
-                    end.mpa = MpaConnection.passive("peer", now);
+                    end.mpa = MpaConnection.passive("peer", NO_SECRET, now);
                 } else if (rest.equals("connected")) {
                     end.mpa().onConnected();
                 } else {

@@ -2,6 +2,7 @@ package verbena.nic.iwarp;
 
 import java.util.EnumSet;
 import java.util.Map;
+import verbena.cm.CmCounter;
 import verbena.nic.ManagementAgent;
 import verbena.nic.ManagementPort;
 import verbena.nic.kind.DeviceHost;
@@ -42,7 +43,8 @@ final class IwarpKind implements DeviceKind {
                     Capability.IOVA,
                     Capability.ON_DEMAND_PAGING,
                     Capability.NULL_REGION,
-                    Capability.CONNECTION_MANAGER),
+                    Capability.CONNECTION_MANAGER,
+                    Capability.CONNECTION_SECRETS),
             0,
             0,
             0);
@@ -103,6 +105,6 @@ final class IwarpKind implements DeviceKind {
 
     @Override
     public Map<String, Long> counters() {
-        return Map.of();
+        return Map.of(CmCounter.UNPROVEN.label(), connections.unproven());
     }
 }

@@ -2,12 +2,14 @@ package verbena.nic.iwarp;
 
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import verbena.cm.CmRoute;
 import verbena.cm.mpa.MpaAction;
 import verbena.cm.mpa.MpaConnection;
 import verbena.cm.mpa.MpaConnection.Loss;
 import verbena.cm.mpa.MpaConnection.State;
 import verbena.cm.mpa.MpaEnd;
 import verbena.cm.mpa.MpaEvent;
+import verbena.cm.mpa.MpaSecret;
 import verbena.cm.mpa.MpaTerms;
 import verbena.cm.mpa.MpaTimer;
 import verbena.nic.kind.DeviceLimits;
@@ -57,6 +59,9 @@ final class StreamConnection implements Exchange, StreamHandler, StreamDriver.Ow
     private @Nullable LocalQueuePair queuePair;
     /// The number of the queue pair, also when the connection has let it go; 0 while it is not known.
     private int qpn;
+    /// Active: the port that the program has bound; null for one of the system's choice.
+    private @Nullable TcpPort from;
+
     private int keepAliveSeconds;
     /// The event that the service waits for on behalf of the connection, with its deadline.
     @Nullable
@@ -88,7 +93,8 @@ final class StreamConnection implements Exchange, StreamHandler, StreamDriver.Ow
             StreamConnections service, StreamConnections.Port port, TcpSocket socket, long now) {
         var passive = new StreamConnection(
                 service,
-                MpaConnection.passive(name(socket.remote(), socket.remotePort()), now),
+                MpaConnection.passive(
+                        name(socket.remote(), socket.remotePort()), service.secretOf(port, socket.remote(), now), now),
                 port,
                 port.local(),
                 port.port(),
@@ -111,14 +117,19 @@ final class StreamConnection implements Exchange, StreamHandler, StreamDriver.Ow
             End own,
             Listener listener) {
         MpaEnd end = mpaEnd(service, own);
-        var mpa = MpaConnection.active(name(remote, remotePort), end, from == null, service.nowNanos());
+        MpaSecret secret = MpaSecret.active(
+                own.parameters().secret(),
+                new CmRoute(local, remote),
+                service.host().random());
+        var mpa = MpaConnection.active(name(remote, remotePort), end, secret, from == null, service.nowNanos());
         int localPort = from == null ? 0 : from.number();
         var active = new StreamConnection(service, mpa, null, local, localPort, remote, remotePort);
         active.listener = listener;
+        active.from = from;
         active.attach(own, "connect");
         active.keepAliveSeconds = keepAliveSeconds(own);
         try {
-            active.open(from);
+            active.open();
         } catch (LinkException e) {
             active.detach();
             throw e;
@@ -136,7 +147,7 @@ final class StreamConnection implements Exchange, StreamHandler, StreamDriver.Ow
                 parameters.privateData());
     }
 
-    private void open(@Nullable TcpPort from) {
+    private void open() {
         TcpSocket made = service.link().connect(from, local, remote, remotePort, this);
         made.keepAlive(keepAliveSeconds);
         socket = made;
@@ -144,7 +155,7 @@ final class StreamConnection implements Exchange, StreamHandler, StreamDriver.Ow
 
     private void openAgain() {
         try {
-            open(null);
+            open();
         } catch (LinkException e) {
             mpa.onLost(Loss.UNREACHABLE, String.valueOf(e.getMessage()), service.nowNanos());
         }
@@ -286,7 +297,7 @@ final class StreamConnection implements Exchange, StreamHandler, StreamDriver.Ow
 
     @Override
     public void onConnected(long nowNanos) {
-        if (localPort == 0) {
+        if (port == null && from == null) {
             localPort = begun().localAddress().getPort();
         }
         mpa.onConnected();

@@ -8,12 +8,16 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.SequencedSet;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import verbena.cm.CmGuard;
 import verbena.cm.CmLimits;
+import verbena.cm.CmRoute;
 import verbena.cm.CmSuspects;
 import verbena.cm.Crowd;
+import verbena.cm.mpa.MpaSecret;
 import verbena.cm.mpa.MpaTimer;
 import verbena.nic.engine.EngineTask;
 import verbena.nic.kind.DeviceHost;
@@ -46,6 +50,11 @@ final class StreamConnections implements ConnectionService, Scheduled {
     /// equally long.
     private final Map<MpaTimer, SequencedSet<StreamConnection>> waiting = new EnumMap<>(MpaTimer.class);
     private final CmSuspects suspects = new CmSuspects();
+    /// The judge of requests that have to prove a secret; null before the first.
+    private @Nullable CmGuard guard;
+
+    private final AtomicLong unproven = new AtomicLong();
+
     /// The connections that have not sent a request yet.
     private final Crowd<StreamConnection> halfOpen = new Crowd<>(StreamConnection::remote);
 
@@ -124,12 +133,20 @@ final class StreamConnections implements ConnectionService, Scheduled {
         }
     }
 
-    /// Checks that there is no secret: the exchange of MPA is one request and one reply, without room for a
-    /// challenge.
-    private void requireNoSecret(String verb, Secret secret) {
-        if (!secret.isNone()) {
-            throw new UnsupportedException(verb, Capability.CONNECTION_SECRETS, host.name());
-        }
+    /// Returns the secret of a port for a peer that has connected to it.
+    MpaSecret secretOf(Port port, Gid remote, long now) {
+        CmGuard judge = guard == null ? new CmGuard(host.random()) : guard;
+        guard = judge;
+        var route = new CmRoute(port.local(), remote);
+        return MpaSecret.passive(port.secret, route, port.port(), judge, now, why -> {
+            unproven.incrementAndGet();
+            host.peers().unproven(remote, why, now);
+        });
+    }
+
+    /// Returns how many requests have not proven a secret. Any thread.
+    long unproven() {
+        return unproven.get();
     }
 
     private static ConnectionException unusable(LinkException e) {
@@ -153,6 +170,7 @@ final class StreamConnections implements ConnectionService, Scheduled {
         private final Crowd<StreamConnection> waitingForRoom = new Crowd<>(StreamConnection::remote);
         private final Map<StreamConnection, Consumer<Acceptor>> decisions = new HashMap<>();
         private @Nullable Acceptor acceptor;
+        private Secret secret = Secret.NONE;
         private int backlog;
 
         private Port(TcpPort bound) {
@@ -169,12 +187,12 @@ final class StreamConnections implements ConnectionService, Scheduled {
         }
 
         @Override
-        public void listen(int most, Secret secret, Acceptor to) {
-            requireNoSecret("listen", secret);
+        public void listen(int most, Secret proven, Acceptor to) {
             host.engine().call(() -> {
                 try {
                     backlog = most;
                     acceptor = to;
+                    secret = proven;
                     bound.listen(this::onAccept);
                     return true;
                 } catch (LinkException e) {
@@ -265,7 +283,6 @@ final class StreamConnections implements ConnectionService, Scheduled {
     @Override
     public Exchange connect(Call call, End own, Listener listener) {
         requireStreams("connect", call.space());
-        requireNoSecret("connect", own.parameters().secret());
         return host.engine().call(() -> {
             Port from = call.localPort() == 0 ? null : find(call.local(), call.localPort());
             try {

@@ -96,7 +96,7 @@ final class SecretProof {
             return false;
         }
         if (challenge.length == 0) {
-            challenge = CmRefusal.challenge(rej);
+            challenge = CmRefusal.challenge(rej.info());
         } else {
             restart(); // the proof was late, or has been taken
         }

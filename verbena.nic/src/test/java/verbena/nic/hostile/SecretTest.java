@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -26,7 +25,6 @@ import verbena.verbs.ConnectionException;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 import verbena.verbs.QpState;
-import verbena.verbs.UnsupportedException;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
 import verbena.verbs.cm.ConnectionOptions;
@@ -396,14 +394,37 @@ class SecretTest {
         }
     }
 
+    /// MPA has room for more private data.
     @Test
-    void anIwarpDeviceSaysThatItCannot() {
-        try (Context iwarp = Device.named("iwarp").open()) {
-            var options = ConnectionOptions.defaults().withDevice(iwarp).withSecret(SECRET);
-            assertThatThrownBy(() -> ConnectionListener.bind(
-                            new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), options))
-                    .isInstanceOf(UnsupportedException.class)
-                    .hasMessageContaining("CONNECTION_SECRETS");
+    @Timeout(60)
+    void overIwarp() throws Exception {
+        try (Context server = Device.named("iwarp").open();
+                Context client = Device.named("iwarp").open();
+                var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            var at = new InetSocketAddress(server.gid(1, 0).gid().address(), 0);
+            var options = ConnectionOptions.defaults().withSecret(SECRET);
+            var data = verbena.verbs.cm.PrivateData.of(new byte[56]);
+            try (var listener = ConnectionListener.bind(
+                    at, options.withDevice(server).withPrivateData(verbena.verbs.cm.PrivateData.of(new byte[200])))) {
+                var accepted = threads.submit((Callable<Connection>) listener::accept);
+                for (Secret wrong : List.of(secret(2), Secret.NONE)) {
+                    var how = ConnectionOptions.defaults().withDevice(client);
+                    assertThatThrownBy(() -> Connection.connect(
+                                    listener.localAddress(), wrong.isNone() ? how : how.withSecret(wrong)))
+                            .isInstanceOf(ConnectionException.class)
+                            .hasMessageContaining(wrong.isNone() ? "with a secret only" : "another secret");
+                }
+                try (var made = Connection.connect(
+                                listener.localAddress(),
+                                options.withDevice(client).withPrivateData(data));
+                        var other = accepted.get(30, TimeUnit.SECONDS)) {
+                    assertThat(made.peer().privateData().length()).isEqualTo(200);
+                    assertThat(other.peer().privateData().length()).isEqualTo(56);
+                    made.write(
+                            made.allocate(8).slice(0, 8),
+                            other.allocate(8, verbena.verbs.Access.remoteAll()).remote());
+                }
+            }
         }
     }
 
