@@ -11,7 +11,7 @@ import org.junit.jupiter.api.TestFactory;
 import verbena.verbs.Device;
 
 /// The suite over the devices of this build: all of it over system calls and shared memory, and over the JDK's
-/// channels, and where cards are weak, the topics that send anything.
+/// channels, where cards are weak, and with encrypted packets, the topics that send anything.
 class SuiteTest {
     private static final Set<String> QUIET_TOPICS = Set.of(
             "devices",
@@ -35,6 +35,7 @@ class SuiteTest {
                 tests("iwarp", all),
                 tests("shm", all),
                 tests("rocev2,link=portable", loud),
+                tests(ProtectedDevice.name("on"), loud),
                 tests("iwarp,link=portable", loud),
                 tests("rocev2,weak=standard,seed=7", loud));
     }

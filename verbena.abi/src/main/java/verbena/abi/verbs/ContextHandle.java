@@ -91,6 +91,13 @@ public final class ContextHandle extends Handle {
         return of(context, DeviceHandle.of(context), false);
     }
 
+    /// Makes another handle of a device that connections have open, for the program.
+    static ContextHandle another(Context context) {
+        long known = Handles.pointerOf(context);
+        ContextHandle first = known == 0 ? of(context) : Handles.get(known, ContextHandle.class);
+        return first.imported(-1);
+    }
+
     /// @param context opened for the program
     static ContextHandle of(Context context, DeviceHandle device) {
         return of(context, device, true);
@@ -103,14 +110,16 @@ public final class ContextHandle extends Handle {
         return Handles.put(made);
     }
 
-    /// Returns a second name for it, with a descriptor of its own (ibv_import_device(3)). Objects that are made by
-    /// either belong to that one; events come to both.
+    /// Returns a second name for it (ibv_import_device(3)). Objects that are made by either belong to that one;
+    /// events come to both.
+    ///
+    /// @param fd a descriptor that is the name's own; -1 for none
     ContextHandle imported(int fd) {
         if (sharers.getAndUpdate(count -> count == 0 ? 0 : count + 1) == 0) {
-            throw new IllegalArgumentException("import_device: the device is being closed");
+            throw new IllegalArgumentException("the device is being closed");
         }
         var made = new ContextHandle(Native.allocate(VERBS_CONTEXT.size()) + AT, this, fd);
-        made.fill(Memory.getLong(pointer + CONTEXT.at("device")), fd);
+        made.fill(Memory.getLong(pointer + CONTEXT.at("device")), fd < 0 ? events.fd() : fd);
         return Handles.putOther(made);
     }
 

@@ -23,7 +23,6 @@ import verbena.foreign.rdma.VerbsConstants;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.Capability;
 import verbena.verbs.Context;
-import verbena.verbs.Device;
 import verbena.verbs.DeviceAttributes;
 import verbena.verbs.DeviceException;
 import verbena.verbs.Gid;
@@ -88,17 +87,20 @@ final class DeviceCalls {
 
     static long openDevice(long device) {
         var of = Handles.get(device, DeviceHandle.class);
-        return ContextHandle.of(Threads.make(() -> opened(of.device())), of).pointer;
+        return Threads.make(() -> opened(of)).pointer;
     }
 
     /// Opens a device, which any number of programs may have open. Where another user's process has its port, the
-    /// device only answers questions.
-    private static Context opened(Device device) {
+    /// device only answers questions. A device that a process has once is the one that its connections use.
+    private static ContextHandle opened(DeviceHandle of) {
+        var watchable = of.device() instanceof WatchableDevice device ? device : null;
         try {
-            return device.open();
+            return watchable != null && watchable.hasOneContext()
+                    ? ContextHandle.another(of.shared())
+                    : ContextHandle.of(of.device().open(), of);
         } catch (DeviceException e) {
-            if (device instanceof WatchableDevice watchable) {
-                return watchable.watch(e);
+            if (watchable != null) {
+                return ContextHandle.of(watchable.watch(e), of);
             }
             throw e;
         }

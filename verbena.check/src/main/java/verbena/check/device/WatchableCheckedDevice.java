@@ -20,4 +20,9 @@ final class WatchableCheckedDevice extends CheckedDevice implements WatchableDev
     public Context watch(DeviceException why) {
         return over(watchable.watch(why), CallPlace.here());
     }
+
+    @Override
+    public boolean hasOneContext() {
+        return watchable.hasOneContext();
+    }
 }

@@ -13,6 +13,7 @@ import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
+import verbena.conformance.ProtectedDevice;
 import verbena.conformance.fixture.Fixture;
 import verbena.verbs.Device;
 
@@ -21,10 +22,12 @@ import verbena.verbs.Device;
 /// other actions, and `-Dverbena.chaos.devices=rxe0;siw0` for other devices.
 class ChaosTest {
     private static final int SECONDS =
-            Integer.getInteger("verbena.chaos.seconds", Boolean.getBoolean("verbena.deep") ? 3_600 : 24);
+            Integer.getInteger("verbena.chaos.seconds", Boolean.getBoolean("verbena.deep") ? 3_600 : 28);
     private static final long SEED = Long.getLong("verbena.seed", 1);
     private static final String DEVICES = System.getProperty(
-            "verbena.chaos.devices", "rocev2;iwarp;shm;rocev2,engines=2;rocev2,link=portable;iwarp,link=portable");
+            "verbena.chaos.devices",
+            "rocev2;iwarp;shm;rocev2,engines=2;rocev2,link=portable;iwarp,link=portable;"
+                    + ProtectedDevice.name("offered"));
     /// One storm: long enough for all to be made, short enough for many to end.
     private static final Duration STORM = Duration.ofSeconds(3);
     /// So long a run gets round to every action, on a busy machine too.

@@ -22,6 +22,7 @@ import verbena.wire.psp.PspVersion;
 /// the |
 /// | | certificates of those whose word counts for peers: all three, or none |
 /// | `cipher aes128`, `cipher aes256` | the length of keys; 128 bits without such a line |
+/// | `offset 5` | the crypt offset of packets that leave, in units of 4 bytes, 5 at most; 0 without such a line |
 /// | `10.0.0.0/8 required` | a prefix of addresses, or one address, and its mode: `required`, `offered` or `off` |
 /// | `default required` | the mode of all other addresses; `required` without such a line |
 final class ProtectionFile {
@@ -32,6 +33,7 @@ final class ProtectionFile {
     private final Set<String> seen = new HashSet<>();
     private PspPolicy.Mode others = PspPolicy.Mode.REQUIRED;
     private PspVersion version = PspVersion.AES_GCM_128;
+    private int cryptOffset;
     private @Nullable Path secret;
     private @Nullable Path certificate;
     private @Nullable Path key;
@@ -68,7 +70,7 @@ final class ProtectionFile {
     /// Returns whose packets are protected.
     PspPolicy policy() {
         try {
-            return new PspPolicy(rules, others);
+            return new PspPolicy(rules, others, cryptOffset);
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(file + ": " + e.getMessage(), e);
         }
@@ -121,18 +123,33 @@ final class ProtectionFile {
                         throw new IllegalArgumentException(
                                 "\"" + words[1] + "\" is no cipher; there are aes128 and aes256");
                 };
+            case "offset" -> cryptOffset = parseOffset(words[1]);
             case "default" -> others = PspPolicy.Mode.parse(words[1]);
             default -> {
                 if (rules.size() == RULES_MAX) {
                     throw new IllegalArgumentException("more than " + RULES_MAX + " prefixes");
                 }
                 if (words[0].indexOf('.') < 0 && words[0].indexOf(':') < 0) {
-                    throw new IllegalArgumentException("\"" + words[0]
-                            + "\": secret, certificate, key, authority, cipher, default, or a prefix of addresses");
+                    throw new IllegalArgumentException(
+                            "\"" + words[0]
+                                    + "\": secret, certificate, key, authority, cipher, offset, default, or a prefix of addresses");
                 }
                 rules.add(PspPolicy.Rule.parse(words[0], PspPolicy.Mode.parse(words[1])));
             }
         }
+    }
+
+    private static int parseOffset(String word) {
+        try {
+            int offset = Integer.parseInt(word);
+            if (offset >= 0 && offset <= PspPolicy.CRYPT_OFFSET_MAX) {
+                return offset;
+            }
+        } catch (NumberFormatException _) {
+            // as one that is out of range
+        }
+        throw new IllegalArgumentException(
+                "\"" + word + "\" is no offset; there are 0 to " + PspPolicy.CRYPT_OFFSET_MAX);
     }
 
     /// Returns the path of a file whose name is told from the place of this one.

@@ -132,6 +132,11 @@ record RoceV2Device(String name, HostInterface host, DeviceOptions options) impl
         return context;
     }
 
+    @Override
+    public boolean hasOneContext() {
+        return options.protection().isOn();
+    }
+
     /// Checks that the link shares its address with no other: PSP encrypts the fields that distinguish the devices.
     private static void requireAlone(UdpLink link) {
         if (link.slot() != Link.NO_SLOT) {

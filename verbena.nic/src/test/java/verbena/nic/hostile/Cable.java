@@ -119,6 +119,8 @@ final class Cable {
         private long left;
         /// How many frames this end takes at once.
         int room = Integer.MAX_VALUE;
+        /// How many frames this end may still receive.
+        int allowance = Integer.MAX_VALUE;
 
         private final Frame[] arriving = Frame.allocate(Arena.ofAuto().allocate((long) RING * Frame.SLOT_BYTES, 64));
         private long put;
@@ -184,9 +186,10 @@ final class Cable {
         @Override
         public int receive(Frame[] frames, int from, int count) {
             int n = 0;
-            while (n < count && taken < put) {
+            while (n < Math.min(count, allowance) && taken < put) {
                 frames[from + n++].copyFrom(arriving[(int) (taken++ % RING)]);
             }
+            allowance -= n;
             return n;
         }
 

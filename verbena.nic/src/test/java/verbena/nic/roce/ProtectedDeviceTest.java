@@ -321,6 +321,7 @@ class ProtectedDeviceTest {
                 # the loopback of one host
                 secret  secret
                 cipher  aes256
+                offset  5
                 127.0.0.0/8 offered # as long as the others are old
                 default required
                 """);
@@ -387,7 +388,10 @@ class ProtectedDeviceTest {
     @Test
     void aWrongPolicyNamesLineAndWord() throws Exception {
         wrong("secret secret\n10.0.0.0/8 offerd\n", "policy line 2: \"offerd\" is no mode");
-        wrong("\n\nciphers aes128", "line 3: \"ciphers\": secret, certificate, key, authority, cipher, default");
+        wrong(
+                "\n\nciphers aes128",
+                "line 3: \"ciphers\": secret, certificate, key, authority, cipher, offset, default");
+        wrong("offset 6", "line 1: \"6\" is no offset; there are 0 to 5");
         wrong("sekret x", "line 1: \"sekret\"");
         wrong("cipher des", "line 1: \"des\" is no cipher");
         wrong("secret", "line 1: two words, got 1: \"secret\"");

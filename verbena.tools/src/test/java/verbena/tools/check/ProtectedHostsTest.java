@@ -181,6 +181,7 @@ class ProtectedHostsTest {
                 "off ibv_rc_pingpong -g 0 -n 50",
                 "environment ibv_rc_pingpong -g 0 -n 50",
                 "environment ib_write_bw -F -u 20 -s 65536 -n 50",
+                "environment ib_write_bw -R -F -u 20 -s 65536 -n 50",
                 "environment ib_send_bw -F -u 20 -c UD -s 1024 -n 50",
             })
     void programsInC(String how) throws Exception {

@@ -14,4 +14,8 @@ public interface WatchableDevice {
     /// @param why exception of [verbena.verbs.Device#open()]
     /// @throws DeviceException `why`, when it has another reason
     Context watch(DeviceException why);
+
+    /// Returns whether a process has it open once at most, because it shares its address with no other device. A
+    /// program in C that opens it again gets the same context by another pointer.
+    boolean hasOneContext();
 }

@@ -135,7 +135,7 @@ final class PspPeers {
             lastIndex = lastIndex + 1 & INDEX_MASK;
         }
         UdpSeal seal = seals.computeIfAbsent(sourcePort, UdpSeal::new);
-        var association = new Association(version, 0, limits);
+        var association = new Association(version, policy.cryptOffset(), limits);
         PspPolicy.Mode mode = modeOf(pair.remote().high(), pair.remote().low());
         var peer = new PspPeer(lastIndex, pair, mode, association, seal, random.applyAsInt(GENERATIONS), now);
         peer.keptNanos = now + KEPT_NANOS;

@@ -4,14 +4,20 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import verbena.verbs.Gid;
+import verbena.wire.ib.Bth;
+import verbena.wire.psp.PspHeader;
+import verbena.wire.roce.RoceV2;
 
 /// The addresses whose packets have to be protected, those for which protection is offered, and those without. The
-/// longest prefix decides.
+/// longest prefix decides. Also how much of protected packets all may read on the way.
 public final class PspPolicy {
     /// The policy that requires protection of all.
     public static final PspPolicy REQUIRED = new PspPolicy(List.of(), Mode.REQUIRED);
     /// The policy that offers it to all.
     public static final PspPolicy OFFERED = new PspPolicy(List.of(), Mode.OFFERED);
+
+    /// The largest crypt offset: up to the end of the BTH. Behind it are keys of memory.
+    public static final int CRYPT_OFFSET_MAX = (RoceV2.UDP_BYTES + Bth.BYTES) / PspHeader.OFFSET_UNIT;
 
     /// The demand on the packets of a peer.
     public enum Mode {
@@ -94,10 +100,24 @@ public final class PspPolicy {
 
     private final Rule[] rules;
     private final Mode others;
+    private final int cryptOffset;
 
+    /// Makes a policy with crypt offset 0: nothing can be read.
+    ///
     /// @param others the mode of addresses that no rule covers
     /// @throws IllegalArgumentException when two rules have the same prefix
     public PspPolicy(List<Rule> rules, Mode others) {
+        this(rules, others, 0);
+    }
+
+    /// @param others the mode of addresses that no rule covers
+    /// @param cryptOffset of packets that leave, in units of [PspHeader#OFFSET_UNIT], [#CRYPT_OFFSET_MAX] at most
+    /// @throws IllegalArgumentException when two rules have the same prefix, or the offset is larger
+    public PspPolicy(List<Rule> rules, Mode others, int cryptOffset) {
+        if (cryptOffset < 0 || cryptOffset > CRYPT_OFFSET_MAX) {
+            throw new IllegalArgumentException("offset: 0 to " + CRYPT_OFFSET_MAX + ", got " + cryptOffset);
+        }
+        this.cryptOffset = cryptOffset;
         this.rules = rules.stream()
                 .sorted(Comparator.comparingInt(Rule::bits).reversed())
                 .toArray(Rule[]::new);
@@ -122,6 +142,11 @@ public final class PspPolicy {
             }
         }
         return true;
+    }
+
+    /// Returns how much of a packet that leaves is not encrypted, in units of [PspHeader#OFFSET_UNIT].
+    int cryptOffset() {
+        return cryptOffset;
     }
 
     /// Returns the mode of packets to and from an address.

@@ -3,6 +3,7 @@ package verbena.nic.link.psp;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -19,6 +20,10 @@ import verbena.nic.link.psp.PspNet.Datagram;
 import verbena.nic.link.psp.PspNet.End;
 import verbena.verbs.Gid;
 import verbena.wire.Frame;
+import verbena.wire.ib.Bth;
+import verbena.wire.ib.Opcode;
+import verbena.wire.psp.PspHeader;
+import verbena.wire.roce.RoceV2;
 
 /// Two devices with PSP in virtual time, and a wire that an attacker has.
 class PspLinkTest {
@@ -214,6 +219,32 @@ class PspLinkTest {
         a.send(b.gid, 2);
         net.settle();
         assertThat(b.received).containsExactly(1, 2);
+    }
+
+    @Test
+    void withACryptOffsetTheBthIsReadByAllAndChangedByNone() {
+        net = new PspNet();
+        net.policy = new PspPolicy(List.of(), PspPolicy.Mode.REQUIRED, PspPolicy.CRYPT_OFFSET_MAX);
+        a = net.end("10.0.0.1", PspNet.SECRET, 3);
+        net.policy = PspPolicy.REQUIRED; // what a peer sends is its own affair
+        b = net.end("10.0.0.2", PspNet.SECRET, 4);
+        connect();
+        Datagram one = caught(a, b, 5);
+        var packet = MemorySegment.ofArray(one.bytes());
+        assertThat(PspHeader.cryptOffset(packet, 0)).isEqualTo(5);
+        int bth = PspHeader.BYTES + RoceV2.UDP_BYTES;
+        assertThat(Bth.opcode(packet, bth)).isEqualTo(Opcode.UC_SEND_ONLY.code());
+        assertThat(Bth.psn(packet, bth)).isEqualTo(5);
+        assertThat(new String(one.bytes(), StandardCharsets.ISO_8859_1)).doesNotContain("attack at dawn");
+        for (int bit = 0; bit < one.bytes().length * Byte.SIZE; bit++) {
+            byte[] changed = one.bytes().clone();
+            changed[bit >>> 3] ^= (byte) (1 << (bit & 7));
+            refuses(b, with(one, changed));
+        }
+        net.deliver(one);
+        net.settle();
+        assertThat(b.received).containsExactly(5);
+        assertThat(b.last.length).isEqualTo(a.last.length);
     }
 
     @Test
