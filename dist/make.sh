@@ -53,13 +53,13 @@ make_dist() {
   (cd "$at" && ls -1s --block-size=M "$name.tar.gz" ./*.deb 2> /dev/null) >&2 || true
 }
 
-# The jars that a program needs: all of ours that have no commands, and those for Netty and Micrometer, which want the jars of these.
+# The jars that a program needs: all of ours that have no commands, and those for Netty, Micrometer and OpenTelemetry, which want their jars.
 gather_api() { # FOLDER
   local room
-  maven -B -q -Dmaven.test.skip -pl verbena.netty,verbena.micrometer -am package > "$home/dist/target/netty.log" 2>&1 \
+  maven -B -q -Dmaven.test.skip -pl verbena.netty,verbena.micrometer,verbena.opentelemetry -am package > "$home/dist/target/netty.log" 2>&1 \
     || fail "dist: verbena.netty does not build; see dist/target/netty.log"
   mkdir -p "$1"
-  for room in verbs foreign provider wire transport cm nic ibverbs messages stream nio netty micrometer sim; do
+  for room in verbs foreign provider wire transport cm nic ibverbs messages stream nio netty micrometer opentelemetry sim; do
     cp "$home/verbena.$room/target/verbena.$room-$version.jar" "$1/verbena.$room.jar"
   done
 }

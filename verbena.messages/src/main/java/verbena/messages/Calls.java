@@ -15,11 +15,19 @@ import verbena.messages.rail.Remote;
 
 /// The calls of this worker to one peer, by [OwnCalls]: threads that wait for a place, the timer, and memory.
 final class Calls {
+    /// An observer of calls of this side.
+    @FunctionalInterface
+    interface Beginning {
+        /// Observes a call that begins, and returns its request with a header.
+        MemorySegment begin(Pending<?> result, MemorySegment request);
+    }
+
     private final Remote remote;
     private final Traffic traffic;
     private final ScheduledExecutorService timer;
     private final int maxAnswerBytes;
     private final long maxRequestBytes;
+    private final Beginning beginning;
     /// A call may begin that could not.
     private final Condition freed;
 
@@ -32,19 +40,22 @@ final class Calls {
 
     /// @param places that both ends have agreed on
     /// @param maxAnswerBytes of an answer without memory for it
-    /// @param maxRequestBytes that the peer takes
+    /// @param maxRequestBytes that the peer takes, with a header
+    /// @param beginning sees each call
     Calls(
             Remote remote,
             Traffic traffic,
             ScheduledExecutorService timer,
             int places,
             int maxAnswerBytes,
-            long maxRequestBytes) {
+            long maxRequestBytes,
+            Beginning beginning) {
         this.remote = remote;
         this.traffic = traffic;
         this.timer = timer;
         this.maxAnswerBytes = maxAnswerBytes;
         this.maxRequestBytes = maxRequestBytes;
+        this.beginning = beginning;
         this.freed = traffic.newCondition();
         this.asked = new OwnCalls(remote.peer(), places, freed::signal);
     }
@@ -227,10 +238,16 @@ final class Calls {
     }
 
     private <T> Pending<T> start(MemorySegment memory, Asked<T> call) throws InterruptedException {
-        call.request = traffic.devices.longMessages.forAllThreads(memory);
         traffic.readers.requireMayWait();
         call.begun = System.nanoTime();
-        traffic.locked(call, Asked::begin);
+        try {
+            MemorySegment request = beginning.begin(call.pending, memory);
+            call.request = traffic.devices.longMessages.forAllThreads(request);
+            traffic.locked(call, Asked::begin);
+        } catch (Throwable e) { // the observer hears of the end of each call that it has seen begin
+            call.pending.cancelled();
+            throw e;
+        }
         return call.pending;
     }
 

@@ -8,7 +8,8 @@ import verbena.messages.protocol.Rails;
 import verbena.verbs.cm.PrivateData;
 
 /// The private data that two workers exchange while they connect: 23 bytes, big-endian. "VMSG", the version (4), the
-/// window, the bytes of a frame, offers of one kind, the bytes of a request, calls, the rails.
+/// window, the bytes of a frame, offers of one kind, the bytes of a request, calls, the rails. A worker with an
+/// observer of calls sends one byte more, which is 1.
 ///
 /// @param window frames that the peer may send at first, with the one in reserve
 /// @param frameBytes of the longest frame
@@ -16,25 +17,28 @@ import verbena.verbs.cm.PrivateData;
 /// @param requestBytes of the longest request that this end takes
 /// @param calls of each end that are under way at once
 /// @param rails that are to be made; in an answer, those that can be at most
-record Hello(int window, int frameBytes, int offersMax, int requestBytes, int calls, int rails) {
+/// @param hasHeaders that this end takes calls with headers
+record Hello(int window, int frameBytes, int offersMax, int requestBytes, int calls, int rails, boolean hasHeaders) {
     private static final int MAGIC = 0x564D5347;
     private static final int MAGIC_OF_RAIL = 0x564D5352;
     private static final byte VERSION = 4;
     private static final int BYTES = 23;
     private static final int JOIN_BYTES = 6 + Rails.TOKEN_BYTES;
 
-    static Hello of(WorkerOptions ours, int rails) {
+    /// @param hasHeaders whether this worker takes calls with headers
+    static Hello of(WorkerOptions ours, int rails, boolean hasHeaders) {
         return new Hello(
                 ours.window(),
                 ours.frameBytes(),
                 (int) Math.min(Budget.offersMax(ours.budgetBytes(), ours.maxPeers()), 1 << 20),
                 ours.maxCallBytes(),
                 ours.maxCalls(),
-                rails);
+                rails,
+                hasHeaders);
     }
 
     PrivateData privateData() {
-        return PrivateData.of(ByteBuffer.allocate(BYTES)
+        ByteBuffer bytes = ByteBuffer.allocate(hasHeaders ? BYTES + 1 : BYTES)
                 .putInt(MAGIC)
                 .put(VERSION)
                 .put((byte) window)
@@ -42,8 +46,11 @@ record Hello(int window, int frameBytes, int offersMax, int requestBytes, int ca
                 .putInt(offersMax)
                 .putInt(requestBytes)
                 .putInt(calls)
-                .put((byte) rails)
-                .array());
+                .put((byte) rails);
+        if (hasHeaders) {
+            bytes.put((byte) 1);
+        }
+        return PrivateData.of(bytes.array());
     }
 
     /// Returns the hello in private data; empty when it is not a worker's.
@@ -56,7 +63,13 @@ record Hello(int window, int frameBytes, int offersMax, int requestBytes, int ca
             return Optional.empty();
         }
         var hello = new Hello(
-                bytes.get() & 0xFF, bytes.getInt(), bytes.getInt(), bytes.getInt(), bytes.getInt(), bytes.get());
+                bytes.get() & 0xFF,
+                bytes.getInt(),
+                bytes.getInt(),
+                bytes.getInt(),
+                bytes.getInt(),
+                bytes.get(),
+                bytes.hasRemaining() && bytes.get() == 1); // a device may add zeros
         boolean isRight = hello.window >= 2
                 && hello.frameBytes >= 64
                 && hello.frameBytes <= 65_536
@@ -74,7 +87,7 @@ record Hello(int window, int frameBytes, int offersMax, int requestBytes, int ca
                 Math.min(frameBytes, ours.frameBytes()),
                 Math.min(window, ours.window()),
                 Budget.keptMax(ours.budgetBytes(), ours.maxPeers()),
-                of(ours, agreed).offersMax,
+                of(ours, agreed, hasHeaders).offersMax,
                 offersMax,
                 agreed);
     }

@@ -21,6 +21,7 @@ final class PeerRequests implements Recipient {
     private final Calls calls;
     private final PeerCalls answering;
     private final WorkerOptions options;
+    private final CallHeaders headers;
 
     /// @param places of calls that both ends have agreed on
     PeerRequests(
@@ -30,7 +31,8 @@ final class PeerRequests implements Recipient {
             Handlers handlers,
             Calls calls,
             int places,
-            WorkerOptions options) {
+            WorkerOptions options,
+            CallHeaders headers) {
         this.remote = remote;
         this.from = from;
         this.traffic = traffic;
@@ -38,13 +40,16 @@ final class PeerRequests implements Recipient {
         this.calls = calls;
         this.answering = new PeerCalls(remote.peer(), places);
         this.options = options;
+        this.headers = headers;
     }
 
     @Override
     public Optional<Incoming> incoming(Kind kind, long tag, long length) {
         return switch (kind) {
             case CALL ->
-                length > options.maxCallBytes() ? Optional.empty() : answering.onCall(new Request(tag, length));
+                length > (long) options.maxCallBytes() + headers.bytesMax()
+                        ? Optional.empty()
+                        : answering.onCall(new Request(tag, length));
             case ANSWER, FAULT -> calls.onAnswer(kind, tag, length);
             case CANCEL -> Optional.of(answering.onCancel(tag));
             case TAGGED, ACTIVE -> Optional.empty();
@@ -128,7 +133,7 @@ final class PeerRequests implements Recipient {
         private void handle(CallHandler handler) {
             try {
                 if (!isCancelled()) {
-                    answer = traffic.devices.longMessages.forAllThreads(handler.handle(new Call(from, memory, limit)));
+                    answer = traffic.devices.longMessages.forAllThreads(headers.handle(handler, from, memory, limit));
                 }
             } catch (Throwable e) { // whatever the program's code does is the caller's to know
                 kind = Kind.FAULT;

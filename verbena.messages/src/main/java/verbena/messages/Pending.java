@@ -1,12 +1,14 @@
 package verbena.messages;
 
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Waitable;
 import verbena.verbs.waiting.LeaderFollowers;
@@ -145,6 +147,13 @@ public final class Pending<T> implements Waitable {
     /// Sets the action that takes it back.
     void withdrawnBy(BooleanSupplier way) {
         withdraw = way;
+    }
+
+    /// Calls a listener when it is done, on a virtual thread: with the failure, or with nothing.
+    @SuppressWarnings("FutureReturnValueIgnored") // a failure of the listener is its own
+    void whenDone(Consumer<Optional<Throwable>> listener) {
+        outcome.whenCompleteAsync(
+                (_, failure) -> listener.accept(Optional.ofNullable(failure)), Thread::startVirtualThread);
     }
 
     void complete(T result) {

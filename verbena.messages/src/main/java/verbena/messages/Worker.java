@@ -134,11 +134,12 @@ public final class Worker implements AutoCloseable {
         RemoteWorker made = null;
         try {
             Rail first = traffic.devices.rails.getFirst();
-            Hello ours = Hello.of(options, count);
+            boolean hasHeaders = peers.hasObserver();
+            Hello ours = Hello.of(options, count, hasHeaders);
             Connection connection = Connection.connect(to.getFirst(), peers.connection(first, ours.privateData()));
             Hello theirs = Hello.of(connection.peer().privateData()).orElse(null);
             if (theirs != null && theirs.rails() >= count) {
-                RemoteWorker peer = peers.make(theirs, count);
+                RemoteWorker peer = peers.make(theirs, count, hasHeaders);
                 made = traffic.join(peer.remote(), first, connection) ? peer : null;
             } else {
                 traffic.sendAway(first, connection);
@@ -337,6 +338,12 @@ public final class Worker implements AutoCloseable {
     /// nothing else arrives meanwhile, and they must not wait. A caller that gives up does not interrupt them.
     public void answerCallsAtOnce(CallHandler by) {
         handlers.answer(by, true);
+    }
+
+    /// Sets an observer of the calls to and from peers, which may send a header with each. It sees the calls of peers
+    /// that [#connect] or [#listen] makes from now on.
+    public void observeCalls(CallObserver by) {
+        peers.observe(by);
     }
 
     // ---- the end

@@ -34,6 +34,7 @@ public final class WorkerListener implements AutoCloseable, Waitable {
     private final Peers peers;
     private final Traffic traffic;
     private final WorkerOptions options;
+    private final boolean hasHeaders;
     private final List<ConnectionListener> listeners = new ArrayList<>();
 
     // With several devices: a thread for each, and the peers whose rails are not all there.
@@ -48,7 +49,8 @@ public final class WorkerListener implements AutoCloseable, Waitable {
         this.peers = peers;
         this.traffic = peers.traffic;
         this.options = options;
-        var hello = Hello.of(options, at.size()).privateData();
+        this.hasHeaders = peers.hasObserver();
+        var hello = Hello.of(options, at.size(), hasHeaders).privateData();
         boolean done = false;
         try {
             for (int i = 0; i < at.size(); i++) {
@@ -128,7 +130,7 @@ public final class WorkerListener implements AutoCloseable, Waitable {
         }
         boolean isMade = false;
         try {
-            RemoteWorker made = peers.make(hello, hello.rails());
+            RemoteWorker made = peers.make(hello, hello.rails(), hasHeaders);
             if (hello.rails() > 1) {
                 expect(made); // before the peer has the token
             }

@@ -288,7 +288,7 @@ class RailDevicesTest {
             try (Connection stranger = Connection.connect(at.get(1), guess)) {
                 assertThatExceptionOfType(ConnectionException.class).isThrownBy(() -> stranger.receive(100));
             }
-            var hello = Hello.of(TwoWorkers.SMALL, 2).privateData();
+            var hello = Hello.of(TwoWorkers.SMALL, 2, false).privateData();
             try (Connection hostile = Connection.connect(
                     at.getFirst(),
                     ConnectionOptions.defaults().withReceivesAhead(2000).withPrivateData(hello))) {
@@ -318,7 +318,7 @@ class RailDevicesTest {
                 Worker server = Worker.open(List.of(a, b), options);
                 Worker client = Worker.open(c, TwoWorkers.SMALL);
                 WorkerListener listener = server.listen(List.of(TwoWorkers.at(a), TwoWorkers.at(b)))) {
-            var hello = Hello.of(TwoWorkers.SMALL, 2).privateData();
+            var hello = Hello.of(TwoWorkers.SMALL, 2, false).privateData();
             try (Connection half = Connection.connect(
                     listener.localAddress(), ConnectionOptions.defaults().withPrivateData(hello))) {
                 assertThatExceptionOfType(ConnectionException.class).isThrownBy(() -> {
@@ -348,7 +348,7 @@ class RailDevicesTest {
                         TwoWorkers.at(a),
                         ConnectionOptions.defaults()
                                 .withDevice(a)
-                                .withPrivateData(Hello.of(options, 2).privateData()))) {
+                                .withPrivateData(Hello.of(options, 2, false).privateData()))) {
             var accepted = CompletableFuture.supplyAsync(
                     () -> {
                         try {

@@ -1,6 +1,7 @@
 package verbena.messages;
 
 import java.net.InetSocketAddress;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import verbena.verbs.Context;
@@ -17,10 +18,18 @@ record TwoWorkers(Context a, Context b, Worker server, Worker client, RemoteWork
             .withMaxCallBytes(1 << 20);
 
     static TwoWorkers of(String device) throws Exception {
+        return of(device, Optional.empty(), Optional.empty());
+    }
+
+    /// Returns two workers with these observers of calls.
+    static TwoWorkers of(String device, Optional<CallObserver> ofServer, Optional<CallObserver> ofClient)
+            throws Exception {
         Context a = Device.named(device).open();
         Context b = Device.named(device).open();
         Worker server = Worker.open(a, SMALL);
         Worker client = Worker.open(b, SMALL);
+        ofServer.ifPresent(server::observeCalls);
+        ofClient.ifPresent(client::observeCalls);
         try (var listener = server.listen(at(a))) {
             var accepted = accept(listener);
             RemoteWorker toServer = client.connect(listener.localAddress());

@@ -229,6 +229,7 @@ class VerbsDocTest {
                                                             "verbena.netty",
                                                             "verbena.junit",
                                                             "verbena.micrometer",
+                                                            "verbena.opentelemetry",
                                                             "verbena.spark")
                                                     .map(ROOT::resolve))
                                     .flatMap(room -> Stream.of("src/main/java", "src/test/java")

@@ -49,6 +49,7 @@ class ApiTest {
             "verbena.netty",
             "verbena.junit",
             "verbena.micrometer",
+            "verbena.opentelemetry",
             "verbena.spark",
             "verbena.nic.management",
             "verbena.sim");

@@ -71,6 +71,7 @@ class HouseTest {
             floors("verbena.netty", ""),
             floors("verbena.junit", ""),
             floors("verbena.micrometer", ""),
+            floors("verbena.opentelemetry", ""),
             floors("verbena.abi", "", "verbs", "cm", "rsocket", "entry"),
             floors("verbena.messages", "protocol", "rail", ""),
             floors("verbena.sim", "", "traffic", "ethernet", "scenario", "card"),
