@@ -6,8 +6,11 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 import java.lang.foreign.Arena;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
 import verbena.foreign.SystemFunction;
+import verbena.foreign.linux.LinuxAbi.SockaddrLl;
 import verbena.foreign.linux.LinuxAbi.Tpacket2Hdr;
 import verbena.foreign.linux.LinuxAbi.TpacketReq;
 
@@ -27,8 +30,10 @@ public final class PacketRing {
     private static final SystemFunction MMAP = SystemFunction.named("mmap");
     private static final SystemFunction MUNMAP = SystemFunction.named("munmap");
     private static final VarHandle INT = JAVA_INT.varHandle();
+    private static final ValueLayout.OfShort NETWORK_SHORT = JAVA_SHORT.withOrder(ByteOrder.BIG_ENDIAN);
 
     private final MemorySegment memory;
+    private final MemorySegment name;
     private final int placeBytes;
     private final int placesInBlock;
     private final int places;
@@ -37,8 +42,9 @@ public final class PacketRing {
     private int held;
     private int current;
 
-    private PacketRing(MemorySegment memory, int placeBytes) {
+    private PacketRing(MemorySegment memory, MemorySegment name, int placeBytes) {
         this.memory = memory;
+        this.name = name;
         this.placeBytes = placeBytes;
         this.placesInBlock = BLOCK_BYTES / placeBytes;
         this.places = (int) (memory.byteSize() / BLOCK_BYTES) * placesInBlock;
@@ -68,7 +74,18 @@ public final class PacketRing {
         long address =
                 MMAP.tryCallLong(state, 0, size, LinuxAbi.PROT_READ | LinuxAbi.PROT_WRITE, LinuxAbi.MAP_SHARED, fd, 0);
         require("mmap", (int) Math.min(address, 0));
-        return new PacketRing(mapped(address, size, arena), placeBytes);
+        return new PacketRing(mapped(address, size, arena), arena.allocate(SockaddrLl.BYTES, 8), placeBytes);
+    }
+
+    /// Binds the ring's socket to an interface, as often as its owner likes. One thread at a time.
+    ///
+    /// @param protocol the kernel's number of what arrives from now on: 0 for nothing
+    /// @return a negated errno when the system refuses
+    public int bind(LinuxSockets linux, int fd, int interfaceIndex, int protocol) {
+        name.set(JAVA_SHORT, SockaddrLl.SLL_FAMILY, (short) LinuxAbi.AF_PACKET);
+        name.set(NETWORK_SHORT, SockaddrLl.SLL_PROTOCOL, (short) protocol);
+        name.set(JAVA_INT, SockaddrLl.SLL_IFINDEX, interfaceIndex);
+        return linux.bind(fd, name);
     }
 
     /// The system refuses a ring; the message says why.

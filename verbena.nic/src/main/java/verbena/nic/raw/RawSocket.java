@@ -11,13 +11,11 @@ import verbena.foreign.linux.LinuxAbi;
 import verbena.foreign.linux.LinuxAbi.Iovec;
 import verbena.foreign.linux.LinuxAbi.Mmsghdr;
 import verbena.foreign.linux.LinuxAbi.Pollfd;
-import verbena.foreign.linux.LinuxAbi.SockaddrLl;
 import verbena.foreign.linux.LinuxAbi.TpacketStats;
 import verbena.foreign.linux.LinuxSockets;
 import verbena.foreign.linux.PacketRing;
 import verbena.nic.link.Interfaces.HostInterface;
 import verbena.verbs.DeviceException;
-import verbena.wire.BigEndian;
 import verbena.wire.roce.Ethernet;
 
 /// The frames of one interface, for one queue pair: a packet socket (packet(7)) with a ring of arrivals, which is as
@@ -70,7 +68,7 @@ final class RawSocket {
             require(
                     "PACKET_IGNORE_OUTGOING",
                     linux.setOption(fd, LinuxAbi.SOL_PACKET, LinuxAbi.PACKET_IGNORE_OUTGOING, 1));
-            bind(0);
+            hear(false);
             isReady = true;
         } catch (PacketRing.NoRingException e) {
             throw new DeviceException("raw packets on " + host.name() + ": " + e.getMessage(), e);
@@ -97,18 +95,9 @@ final class RawSocket {
         }
     }
 
-    /// @param protocol the kernel's number of what is heard: 0 for nothing
-    private void bind(int protocol) {
-        MemorySegment name = arena.allocate(SockaddrLl.BYTES, 8);
-        name.set(JAVA_SHORT, SockaddrLl.SLL_FAMILY, (short) LinuxAbi.AF_PACKET);
-        BigEndian.put16(name, SockaddrLl.SLL_PROTOCOL, protocol);
-        name.set(JAVA_INT, SockaddrLl.SLL_IFINDEX, host.index());
-        require("bind", linux.bind(fd, name));
-    }
-
     /// Begins to hear all frames, or stops.
     void hear(boolean all) {
-        bind(all ? LinuxAbi.ETH_P_ALL : 0);
+        require("bind", ring.bind(linux, fd, host.index(), all ? LinuxAbi.ETH_P_ALL : 0));
     }
 
     // ---- departures

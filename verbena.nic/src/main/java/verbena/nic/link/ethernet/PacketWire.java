@@ -2,7 +2,6 @@ package verbena.nic.link.ethernet;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -17,7 +16,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import verbena.foreign.linux.LinuxAbi;
 import verbena.foreign.linux.LinuxAbi.Iovec;
 import verbena.foreign.linux.LinuxAbi.Mmsghdr;
-import verbena.foreign.linux.LinuxAbi.SockaddrLl;
 import verbena.foreign.linux.LinuxAbi.TpacketStats;
 import verbena.foreign.linux.LinuxSockets;
 import verbena.foreign.linux.PacketRing;
@@ -27,7 +25,6 @@ import verbena.nic.link.NativeAccess;
 import verbena.nic.link.sharing.Steering;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
-import verbena.wire.BigEndian;
 import verbena.wire.Frame;
 import verbena.wire.roce.Ethernet;
 import verbena.wire.roce.RoceV2;
@@ -124,7 +121,7 @@ public final class PacketWire implements Wire {
             if (linux.setOption(fd, LinuxAbi.SOL_SOCKET, LinuxAbi.SO_SNDBUFFORCE, SEND_BUFFER_BYTES) < 0) {
                 int _ = linux.setOption(fd, LinuxAbi.SOL_SOCKET, LinuxAbi.SO_SNDBUF, SEND_BUFFER_BYTES);
             }
-            require("bind to " + host.name(), bind());
+            require("bind to " + host.name(), ring.bind(linux, fd, host.index(), LinuxAbi.ETH_P_ALL));
             isReady = true;
         } catch (PacketRing.NoRingException e) {
             throw new LinkException(
@@ -160,14 +157,6 @@ public final class PacketWire implements Wire {
                     LinkException.Kind.FAILED,
                     "raw Ethernet on " + host.name() + ": " + call + ": " + LinuxSockets.message(-result));
         }
-    }
-
-    private int bind() {
-        MemorySegment name = arena.allocate(SockaddrLl.BYTES, 8);
-        name.set(JAVA_SHORT, SockaddrLl.SLL_FAMILY, (short) LinuxAbi.AF_PACKET);
-        BigEndian.put16(name, SockaddrLl.SLL_PROTOCOL, LinuxAbi.ETH_P_ALL);
-        name.set(JAVA_INT, SockaddrLl.SLL_IFINDEX, host.index());
-        return linux.bind(fd, name);
     }
 
     private int setFilter(LinuxSockets calling, List<Steering.Instruction> filter) {
