@@ -60,8 +60,8 @@ public final class Recorder extends Watcher {
 
     @Override
     public void onSubmit(TrackedPair pair, List<TrackedRequest> posted) {
-        long now = System.nanoTime();
         Course course = course();
+        long now = System.nanoTime(); // after the first call of a thread has begun its course
         synchronized (this) {
             if (requests + posted.size() > REQUESTS_MAX) {
                 leftOut += posted.size();

@@ -38,9 +38,17 @@ public final class TwoEnds implements AutoCloseable {
 
     /// @param off the rule that is off; others are on
     TwoEnds(Set<Rule> off) {
+        this(new Checker(allBut(off), Watchers::of));
+    }
+
+    private static Set<Rule> allBut(Set<Rule> off) {
         Set<Rule> on = EnumSet.allOf(Rule.class);
         on.removeAll(off);
-        checker = new Checker(on, Watchers::of);
+        return on;
+    }
+
+    TwoEnds(Checker checker) {
+        this.checker = checker;
         device = CheckProvider.over("checked", Device.named("rocev2"), checker).open();
         domain = device.allocateProtectionDomain();
         sent = device.createCompletionQueue(256);
