@@ -32,6 +32,11 @@ public final class OtherPrograms {
     private static final String NUMBERS = "numbers.txt";
     private static final String ANSWER = "answer.http";
     private static final String FOLDER = "FOLDER";
+    private static final String MAPPED = "mapped";
+    private static final String HUGE = "--use_hugepages";
+    private static final Path HUGE_PAGES = Path.of("/proc/sys/vm/nr_hugepages");
+    /// Of 2 MiB; each of two processes takes one.
+    private static final int HUGE_PAGES_WANTED = 8;
     /// Set in the launcher's namespace.
     private static final String INSIDE = "VERBENA_PROGRAMS_INSIDE";
     /// An interface of the namespace, its device, and its address.
@@ -79,6 +84,15 @@ public final class OtherPrograms {
             return new Run(what, CABLE, environment, server, client, says, false);
         }
 
+        /// With memory of UCX on demand. Its `UCX_IB_REG_METHODS=odp` takes a key for flags at the end, in 1.13, and
+        /// ends by SIGSEGV with half of all keys.
+        Run onDemand() {
+            var ucx = new HashMap<>(environment);
+            ucx.put("UCX_IB_ODP_MAX_SIZE", "inf");
+            return new Run(
+                    what + ", memory on demand", device, ucx, server, client + " -B", says, serverStays);
+        }
+
         Run whoseServerStays() {
             return new Run(what, device, environment, server, client, says, true);
         }
@@ -114,6 +128,7 @@ public final class OtherPrograms {
         Files.writeString(
                 folder.resolve(ANSWER), "HTTP/1.0 200 OK\r\nContent-Length: 21\r\n\r\nserved by an rsocket\n");
         Files.createDirectory(folder.resolve("gloo.meeting"));
+        Files.write(folder.resolve(MAPPED), new byte[1 << 20]);
         Files.writeString(folder.resolve("dat.conf"), """
                 ofa-v2-cma u2.0 nonthreadsafe default libdaplofa.so.2 dapl.2.0 "west 0" ""
                 ofa-v2-scm u2.0 nonthreadsafe default libdaploscm.so.2 dapl.2.0 "%s 1" ""
@@ -159,6 +174,7 @@ public final class OtherPrograms {
         return List.of(
                 new Program("ucx-info", List.of("ucx_info"), "ucx-utils", List.of(new Run(
                         "finds rc and ud", Map.of(), null, "ucx_info -d", List.of("rc_verbs", "ud_verbs", DEVICE)))),
+                new Program("perftest", List.of("ib_write_bw"), "perftest", perftest()),
                 new Program("uct", List.of("ucx_perftest"), "ucx-utils", uct()),
                 new Program("ucp", List.of("ucx_perftest"), "ucx-utils", ucp()),
                 new Program(
@@ -251,6 +267,23 @@ public final class OtherPrograms {
                 .toList();
     }
 
+    /// Of the options of perftest, those that say where the memory comes from.
+    private List<Run> perftest() {
+        var runs = new ArrayList<Run>();
+        Map<String, String> kinds = new LinkedHashMap<>();
+        kinds.put("memory on demand", "--odp");
+        kinds.put("a mapped file", "--mmap=" + folder.resolve(MAPPED));
+        kinds.put("huge pages", HUGE);
+        kinds.forEach((what, option) -> {
+            for (String test : List.of("ib_write_bw", "ib_read_bw", "ib_send_bw")) {
+                String program = test + " -F -u 20 -n 100 -p PORT " + option;
+                runs.add(new Run(
+                        test + ", " + what, Map.of(), program, program + " 127.0.0.1", List.of("65536      100")));
+            }
+        });
+        return runs;
+    }
+
     private static List<Run> uct() {
         var runs = new ArrayList<Run>();
         for (String test : List.of("am_lat", "am_bw", "put_lat", "put_bw", "get", "add_lat", "fadd", "cswap")) {
@@ -282,6 +315,9 @@ public final class OtherPrograms {
             }
             runs.add(ucp(transport, "tag_bw", 65_536, 1_000));
             runs.add(ucp(transport, "ucp_put_bw", 65_536, 1_000));
+        }
+        for (String test : List.of("ucp_put_bw", "ucp_get")) {
+            runs.add(ucp("rc_v", test, 65_536, 1_000).onDemand());
         }
         return runs;
     }
@@ -511,6 +547,36 @@ public final class OtherPrograms {
     }
 
     private void tryOut(String name, Run run) throws Exception {
+        if (!run.client().contains(HUGE)) {
+            tryOutHere(name, run);
+            return;
+        }
+        int before = hugePages();
+        try {
+            reserve(before + HUGE_PAGES_WANTED);
+            if (hugePages() < before + HUGE_PAGES_WANTED) {
+                skipped++;
+                say(name, "skipped", run.what() + ": none can be reserved here (vm.nr_hugepages, by root)", 0);
+                return;
+            }
+            tryOutHere(name, run);
+        } finally {
+            reserve(before);
+        }
+    }
+
+    private static int hugePages() throws IOException {
+        return Files.exists(HUGE_PAGES) ? Integer.parseInt(Files.readString(HUGE_PAGES).strip()) : 0;
+    }
+
+    /// Asks the kernel for so many huge pages, where it may be asked.
+    private static void reserve(int wanted) throws IOException {
+        if (Files.isWritable(HUGE_PAGES)) {
+            Files.writeString(HUGE_PAGES, Integer.toString(wanted));
+        }
+    }
+
+    private void tryOutHere(String name, Run run) throws Exception {
         if (run.device().equals(CABLE) && System.getenv(INSIDE) == null) {
             skipped++;
             say(name, "skipped", run.what() + ": needs a network namespace", 0);
