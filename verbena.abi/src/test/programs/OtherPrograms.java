@@ -35,7 +35,7 @@ public final class OtherPrograms {
     private static final String MAPPED = "mapped";
     private static final String HUGE = "--use_hugepages";
     private static final Path HUGE_PAGES = Path.of("/proc/sys/vm/nr_hugepages");
-    /// Of 2 MiB; each of two processes takes one.
+    /// Pages of 2 MiB; each of two processes takes some.
     private static final int HUGE_PAGES_WANTED = 8;
     /// Set in the launcher's namespace.
     private static final String INSIDE = "VERBENA_PROGRAMS_INSIDE";

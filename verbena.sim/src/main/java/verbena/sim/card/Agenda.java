@@ -25,6 +25,11 @@ final class Agenda {
         return size == 0;
     }
 
+    /// Returns the time of the next event; [Long#MAX_VALUE] when there is none.
+    long due() {
+        return size == 0 ? Long.MAX_VALUE : times[0];
+    }
+
     void add(long time, long code) {
         assert time >= now : "time does not go back";
         if (size == times.length) {

@@ -31,6 +31,11 @@ final class Beside {
         return CardRun.of(card, Load.of(load), seed, count);
     }
 
+    /// Runs a workload on cards at the hosts of a network.
+    CardRun.Networked over(String network, Card card, String load, long count) {
+        return CardRun.over(card, Load.of(load), seed, count, network.lines().toList());
+    }
+
     /// Notes a number of the model.
     void figure(String name, double value, String unit) {
         outcome.figure(name, value, unit);

@@ -1,9 +1,17 @@
 package verbena.sim.card;
 
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import verbena.sim.ethernet.EthernetNetwork;
+import verbena.sim.ethernet.NetworkMessages;
+import verbena.sim.ethernet.NetworkText;
+import verbena.sim.ethernet.Switch;
 
-/// A run of some machines with equal cards on one switch, from event to event.
+/// A run of some machines with equal cards, from event to event. Between them is a wire of the card's rate and delay,
+/// or
+/// a network.
 ///
 /// A request passes these stages. A core posts it (`THREAD`), and the card has it (`BEGIN`). Its data are at the card
 /// (`SEND`), and then it is at the peer's card (`ARRIVE`). The peer's answer is ready (`ANSWER`) and comes back
@@ -37,8 +45,14 @@ public final class CardRun {
     private long done;
     private long all;
     private final Account account;
+    private final @Nullable NetworkMessages network;
 
     CardRun(Card card, CardProgram program, int machines, int measured) {
+        this(card, program, machines, measured, null);
+    }
+
+    /// @param network whose first hosts have the machines' cards; null for a wire
+    private CardRun(Card card, CardProgram program, int machines, int measured, @Nullable EthernetNetwork network) {
         this.program = program;
         this.measured = measured;
         times = CardTimes.of(card);
@@ -48,12 +62,41 @@ public final class CardRun {
         }
         threads = new CardThreads(machines * program.threads());
         account = new Account(this.machines, program.threads());
+        this.network = network == null ? null : new NetworkMessages(network, (code, now) -> agenda.add(now, code));
     }
 
     /// Runs a workload until a number of requests are complete, after a tenth of them for a start.
     public static Measured of(Card card, Load load, long seed, long count) {
-        var run =
-                new CardRun(card, load.program(seed), load.machines(), load.layout() == Load.Layout.OUTBOUND ? 0 : -1);
+        return run(card, load, seed, count, null);
+    }
+
+    /// Runs a workload over a network ([NetworkText]). The rates and delays are those of its links: the card's own
+    /// `rate` and `wire` do not count.
+    ///
+    /// @throws IllegalArgumentException when the network has fewer hosts than machines, or loses a packet
+    public static Networked over(Card card, Load load, long seed, long count, List<String> network) {
+        var made = new EthernetNetwork(seed);
+        NetworkText.build(made, network);
+        if (made.hosts().size() < load.machines()) {
+            throw new IllegalArgumentException(
+                    "the network has " + made.hosts().size() + " hosts for " + load.machines() + " machines");
+        }
+        Measured measured = run(card, load, seed, count, made);
+        return new Networked(
+                measured,
+                made.switches().stream().mapToLong(Switch::pausesSent).sum(),
+                made.switches().stream().mapToLong(Switch::mostUsed).max().orElse(0));
+    }
+
+    /// The result of a run over a network.
+    ///
+    /// @param pauses   how many the switches asked for
+    /// @param mostUsed the most bytes that the buffer of a switch held, without headroom
+    public record Networked(Measured cards, long pauses, long mostUsed) {}
+
+    private static Measured run(Card card, Load load, long seed, long count, @Nullable EthernetNetwork network) {
+        int measured = load.layout() == Load.Layout.OUTBOUND ? 0 : -1;
+        var run = new CardRun(card, load.program(seed), load.machines(), measured, network);
         run.until(count / 10);
         run.begin();
         run.until(count);
@@ -63,7 +106,6 @@ public final class CardRun {
     /// Runs a program of the first of two machines to its end.
     static Measured of(Card card, CardProgram program) {
         var run = new CardRun(card, program, 2, 0);
-        run.begin();
         run.until(Long.MAX_VALUE);
         return run.end(1);
     }
@@ -73,9 +115,6 @@ public final class CardRun {
         done = 0;
         all = 0;
         account.begin(agenda.now());
-        if (agenda.isEmpty()) {
-            start();
-        }
     }
 
     void start() {
@@ -88,9 +127,29 @@ public final class CardRun {
         if (agenda.happened() == 0 && agenda.isEmpty()) {
             start();
         }
-        while (done < count && !agenda.isEmpty()) {
+        while (done < count && mayGoOn()) {
             step();
         }
+    }
+
+    /// Lets the network have what comes before the next event of the cards.
+    ///
+    /// @return false when nothing is left to happen
+    private boolean mayGoOn() {
+        NetworkMessages between = network;
+        if (between == null) {
+            return !agenda.isEmpty();
+        }
+        while (between.due() != Long.MAX_VALUE
+                && between.due() <= agenda.due()
+                && (requests.underWay() > 0 || !agenda.isEmpty())) { // a watchdog of a switch never ends
+            between.step();
+            if (between.lost() > 0) {
+                throw new IllegalArgumentException(
+                        "the network lost a packet, and a card of the model sends nothing again: let it pause");
+            }
+        }
+        return !agenda.isEmpty();
     }
 
     /// Lets the next event happen.
@@ -139,7 +198,11 @@ public final class CardRun {
     }
 
     private void at(long time, int stage, int index) {
-        agenda.add(time, (long) index << STAGE_BITS | stage);
+        agenda.add(time, code(stage, index));
+    }
+
+    private static long code(int stage, int index) {
+        return (long) index << STAGE_BITS | stage;
     }
 
     private CardHost source(int slot) {
@@ -271,16 +334,23 @@ public final class CardRun {
     private void send(int slot) {
         Operation operation = requests.operations[slot];
         int bytes = operation.isAnswered() ? 0 : requests.bytes[slot];
-        at(pass(source(slot), machines[targetOf(slot)], bytes + REQUEST_BYTES), ARRIVE, slot);
+        pass(requests.threads[slot] / program.threads(), targetOf(slot), bytes + REQUEST_BYTES, ARRIVE, slot);
     }
 
-    /// Sends bytes from port to port.
-    ///
-    /// @return when they have arrived
-    private long pass(CardHost from, CardHost to, int bytes) {
-        long picos = times.wirePicos(bytes);
-        long sent = from.out.take(agenda.now(), picos);
-        return Math.max(sent + times.wire(), to.in.take(agenda.now(), picos) + times.wire());
+    /// Sends bytes from port to port. A stage begins when they have arrived.
+    private void pass(int from, int to, int bytes, int stage, int slot) {
+        Servers out = machines[from].out;
+        Servers in = machines[to].in;
+        if (network == null) {
+            long picos = times.wirePicos(bytes);
+            long sent = out.take(agenda.now(), picos);
+            at(Math.max(sent, in.take(agenda.now(), picos)) + times.wire(), stage, slot);
+            return;
+        }
+        int onWire = times.wireBytes(bytes);
+        out.take(agenda.now(), onWire * network.picosPerByte(from)); // for the account alone
+        in.take(agenda.now(), onWire * network.picosPerByte(to));
+        network.send(from, to, bytes, times.mtu(), times.headers(), code(stage, slot), agenda.now());
     }
 
     // ---- the responder's card
@@ -345,7 +415,7 @@ public final class CardRun {
             return;
         }
         int bytes = requests.operations[slot].isAnswered() ? requests.bytes[slot] : 0;
-        at(pass(machines[targetOf(slot)], source(slot), bytes + 4), FINISH, slot);
+        pass(targetOf(slot), requests.threads[slot] / program.threads(), bytes + 4, FINISH, slot);
     }
 
     // ---- the requester's card again
@@ -377,7 +447,10 @@ public final class CardRun {
         int thread = requests.threads[slot];
         count(slot, agenda.now());
         if (threads.complete(thread)) {
-            long wakes = Math.max(agenda.now(), threads.free(thread)) + (program.sleeps() ? times.interrupt() : 0);
+            long wakes = Math.max(agenda.now(), threads.free(thread));
+            if (program.sleeps()) {
+                wakes = threads.interrupt(thread, wakes, times.moderation()) + times.interrupt();
+            }
             at(wakes, THREAD, thread);
         }
     }

@@ -4,10 +4,14 @@ import java.util.Arrays;
 
 /// The threads of all machines: what each posts next, and which completions it has seen.
 final class CardThreads {
+    /// A time long before a run begins.
+    private static final long NEVER = Long.MIN_VALUE / 2;
+
     private final Post[] posts;
     private final boolean[] hasPost;
     private final boolean[] waits;
     private final long[] free;
+    private final long[] interrupted;
     private final long[] taken;
     private final int[] ready;
     /// The first request that is built and for which the doorbell has not rung; -1 for none.
@@ -23,6 +27,8 @@ final class CardThreads {
         hasPost = new boolean[count];
         waits = new boolean[count];
         free = new long[count];
+        interrupted = new long[count];
+        Arrays.fill(interrupted, NEVER);
         taken = new long[count];
         ready = new int[count];
         built = new int[count];
@@ -93,6 +99,14 @@ final class CardThreads {
     /// Returns when a thread began to wait.
     long free(int thread) {
         return free[thread];
+    }
+
+    /// Interrupts a thread, no sooner than so long after the last time.
+    ///
+    /// @return when
+    long interrupt(int thread, long now, long moderation) {
+        interrupted[thread] = Math.max(now, interrupted[thread] + moderation);
+        return interrupted[thread];
     }
 
     /// Notes a completion.

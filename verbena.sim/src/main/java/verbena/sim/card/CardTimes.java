@@ -10,6 +10,7 @@ record CardTimes(
         long doorbell,
         long poll,
         long interrupt,
+        long moderation,
         long request,
         long arrive,
         long acknowledge,
@@ -39,6 +40,7 @@ record CardTimes(
                 card.picos(Quantity.DOORBELL),
                 card.picos(Quantity.POLL),
                 card.picos(Quantity.INTERRUPT),
+                card.picos(Quantity.MODERATION),
                 card.picos(Quantity.REQUEST),
                 card.picos(Quantity.ARRIVE),
                 card.picos(Quantity.ACKNOWLEDGE),
@@ -66,7 +68,11 @@ record CardTimes(
 
     /// Returns what a message takes on the wire.
     long wirePicos(int bytes) {
-        int packets = Math.max(1, (bytes + mtu - 1) / mtu);
-        return Math.round((bytes + (double) packets * headers) * picosPerByte);
+        return Math.round(wireBytes(bytes) * picosPerByte);
+    }
+
+    /// Returns the bytes of a message on the wire, with the headers of its packets.
+    int wireBytes(int bytes) {
+        return bytes + Math.max(1, (bytes + mtu - 1) / mtu) * headers;
     }
 }

@@ -10,6 +10,7 @@ import verbena.sim.scenario.Scenario;
 public final class Experiments {
     private static final String SWARM =
             "Kalia et al., FaSST, OSDI 2016: github.com/efficient/rdma_bench a038ec5e," + " rc-swarm/sweep/osdi";
+    private static final String CABLE = "host a\nhost b\nlink a b 100G 30ns";
     private static final double[] LENGTHS = {8, 40, 72, 104, 136, 168, 200, 232, 264, 296, 328, 360, 392};
 
     private Experiments() {}
@@ -78,7 +79,7 @@ public final class Experiments {
                         Experiments::onDemand),
                 new Experiment(
                         "switch",
-                        "Two cards by a cable and by a switch, and two that send to a third",
+                        "Two cards by a cable and by a switch of the simulated network, and two that send to a third",
                         "github.com/IBM/tulips, docs/topics/Test-and-Performance.md, looked up in 2026",
                         Experiments::twoCards));
     }
@@ -323,19 +324,35 @@ public final class Experiments {
     }
 
     private static void twoCards(Beside beside) {
-        Card bySwitch = Cards.of("cx5");
-        Card byCable = bySwitch.with(Quantity.WIRE, 30);
-        double longer = beside.run(bySwitch, "write 32 inline window=1", 2_000).median();
-        double shorter = beside.run(byCable, "write 32 inline window=1", 2_000).median();
+        Card card = Cards.of("cx5");
+        String one = "write 32 inline window=1";
+        double shorter = beside.over(CABLE, card, one, 2_000).cards().median();
+        double longer = beside.over(star(2), card, one, 2_000).cards().median();
         beside.figure("there and back by a cable", shorter, "ns");
         beside.figure("there and back by a switch", longer, "ns");
         beside.number("what a switch adds, there and back", "ns", 2170 - 1632, longer - shorter);
-        String load = "write 64K inbound unacknowledged signal=4 window=8 peers=";
-        double one = gigabits(beside.run(bySwitch, load + 1, 4_000));
-        double two = gigabits(beside.run(bySwitch, load + 2, 4_000));
-        beside.figure("one card sends to another", one, "Gbit/s");
-        beside.figure("two cards send to a third", two, "Gbit/s");
-        beside.atMost("two that send over one: they share the port", two / one, 1.05);
+        String load = "write 64K inbound window=16 signal=4 peers=";
+        Measured alone = beside.over(star(3), card, load + 1, 4_000).cards();
+        CardRun.Networked both = beside.over(star(3), card, load + 2, 4_000);
+        CardRun.Networked small = beside.over(star(3) + " buffer=1MB", card, load + 2, 4_000);
+        beside.figure("one card sends to another", gigabits(alone), "Gbit/s");
+        beside.figure("two cards send to a third", gigabits(both.cards()), "Gbit/s");
+        beside.figure("the most that waits in the switch", both.mostUsed() / 1e3, "KB");
+        beside.figure("pauses of a switch with a buffer of 1 MB", small.pauses(), "");
+        beside.atMost("two that send over one: they share the port", gigabits(both.cards()) / gigabits(alone), 1.05);
+        beside.atLeast(
+                "latency of two that send over one: they queue in the switch",
+                both.cards().median() / alone.median(),
+                1.8);
+        beside.atMost("pauses of a switch with room for both", both.pauses(), 0);
+        beside.atLeast(
+                "a switch with less room pauses them, and the port stays full",
+                gigabits(small.cards()) / gigabits(both.cards()) * Math.min(1, small.pauses()),
+                0.95);
+    }
+
+    private static String star(int cards) {
+        return "star " + cards + " 100G 150ns";
     }
 
     private static double gigabits(Measured measured) {

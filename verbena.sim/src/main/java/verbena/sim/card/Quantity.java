@@ -13,6 +13,7 @@ public enum Quantity {
     DOORBELL(Kind.NANOS, 0, 1e6, "a core stores 64 bytes to the card, through a write-combining buffer"),
     POLL(Kind.NANOS, 0, 1e6, "a core takes a completion"),
     INTERRUPT(Kind.NANOS, 0, 1e9, "from a completion until a sleeping thread runs"),
+    MODERATION(Kind.NANOS, 0, 1e9, "from an interrupt for a thread until the next one may follow"),
     LLC(Kind.BYTES, 0, 1e12, "the last level cache, from which reads of the card are served"),
     DDIO(Kind.BYTES, 0, 1e12, "the part of that cache which writes of the card may fill; 0 where they go to memory"),
     DRAM(Kind.NANOS, 0, 1e6, "an access costs more when it goes to memory and not to the cache"),

@@ -1,9 +1,11 @@
 package verbena.sim.card;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.assertj.core.data.Percentage;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -190,5 +192,82 @@ class CardRunTest {
         double polls = run("cx5", "read 8 window=1").median();
         double sleeps = run("cx5", "read 8 window=1 interrupts").rate();
         assertThat(1e3 / sleeps).isGreaterThan(polls + 4_900);
+    }
+
+    @Test
+    void moderatedInterruptsAreFewerAndLater() {
+        assertThat(1e3
+                        / run("cx5 moderation=20us", "read 8 window=1 interrupts")
+                                .rate())
+                .isBetween(20_000.0, 20_100.0);
+        Measured often = run("cx5", "read 8 window=8 interrupts");
+        Measured seldom = run("cx5 moderation=20us", "read 8 window=8 interrupts");
+        assertThat(seldom.rate()).isLessThan(often.rate());
+        assertThat(run("cx5 moderation=20us", MIX)).isEqualTo(run("cx5", MIX)); // who polls is not interrupted
+    }
+
+    private static CardRun.Networked over(String network, String load) {
+        return CardRun.over(
+                Cards.of("cx5"), Load.of(load), 7, 20_000, network.lines().toList());
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "read 64 threads=8 qps=64 window=16",
+                "write 28 inline threads=4 qps=4 window=32 signal=8",
+                "send 4K inbound peers=2 threads=2 qps=2",
+                "atomic 8 words=16",
+                "write 256 unacknowledged symmetric threads=4 qps=4"
+            })
+    void aNetworkOfOneCableIsAWire(String load) {
+        Measured wire = CardRun.of(Cards.of("cx5 wire=30ns"), Load.of(load), 7, 20_000);
+        if (load.contains("peers")) {
+            wire = CardRun.of(Cards.of("cx5 wire=300ns"), Load.of(load), 7, 20_000);
+        }
+        Measured network = over(
+                        load.contains("peers") ? "star 3 100G 150ns" : "host a\nhost b\nlink a b 100G 30ns", load)
+                .cards();
+        assertThat(network.rate()).isCloseTo(wire.rate(), within(0.03));
+        assertThat(network.median()).isCloseTo(wire.median(), within(0.05));
+        assertThat(network.busy().get("port, in")).isCloseTo(wire.busy().get("port, in"), within(0.03));
+    }
+
+    private static Percentage within(double share) {
+        return Percentage.withPercentage(share * 100);
+    }
+
+    @Test
+    void aLinkIsPassedTwiceByEachRequestAndItsAnswer() {
+        String one = "write 32 inline window=1";
+        double near = over("star 2 100G 150ns", one).cards().rate();
+        double far = over("star 2 100G 1150ns", one).cards().rate();
+        assertThat(1e3 / far - 1e3 / near).isCloseTo(4_000, Percentage.withPercentage(0.1));
+    }
+
+    @Test
+    void theSameSeedHasTheSameFiguresOverANetwork() {
+        String text = "leaf-spine 2 2 2 100G 500ns watchdog=1ms";
+        assertThat(over(text, MIX)).isEqualTo(over(text, MIX));
+    }
+
+    @Test
+    void aSwitchWithoutRoomPausesTheCards() {
+        String incast = "write 16K inbound peers=4 window=32";
+        assertThat(over("star 5 100G 150ns", "write 16K inbound peers=4 window=1")
+                        .pauses())
+                .isZero();
+        CardRun.Networked full = over("star 5 100G 150ns buffer=1MB", incast);
+        assertThat(full.pauses()).isPositive();
+        assertThat(full.mostUsed()).isLessThan(1_000_000);
+        assertThat(full.cards().bound()).isEqualTo("port, in");
+    }
+
+    @Test
+    void aNetworkThatLosesOrIsTooSmallIsRefused() {
+        assertThatThrownBy(() -> over("star 5 100G 150ns buffer=50KB drop", "write 16K inbound peers=4"))
+                .hasMessageContaining("lost a packet");
+        assertThatThrownBy(() -> over("star 2 100G 150ns", "write 16K inbound peers=4"))
+                .hasMessageContaining("2 hosts for 5 machines");
     }
 }

@@ -2,6 +2,7 @@ package verbena.tools.card;
 
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -13,6 +14,7 @@ import verbena.sim.card.Load;
 import verbena.sim.card.Measured;
 import verbena.sim.scenario.Outcome;
 import verbena.tools.kit.ToolCommand;
+import verbena.tools.network.NetworkTryCommand;
 import verbena.tools.network.OutcomeReport;
 
 /// `verbena card try`: a workload of the user's on a card of the user's.
@@ -29,7 +31,8 @@ import verbena.tools.network.OutcomeReport;
                     + " core's work before each doorbell), inline, unacknowledged, interrupts, on-demand, and"
                     + " outbound, inbound or symmetric.",
             "",
-            "For example: verbena card try 'cx5 qp-cache=64' 'read 64 threads=8 qps=512 window=16'"
+            "For example: verbena card try 'cx5 qp-cache=64' 'read 64 threads=8 qps=512 window=16'",
+            "or: verbena card try cx5 'write 64K inbound peers=4' --network 'star 5 100G 150ns'"
         })
 public final class CardTryCommand extends ToolCommand {
     @Parameters(index = "0", paramLabel = "CARD", description = "A file, a name, or one line.")
@@ -42,6 +45,13 @@ public final class CardTryCommand extends ToolCommand {
             defaultValue = "write 64 threads=4 qps=4 inline",
             description = "One line. Default: ${DEFAULT-VALUE}.")
     private String load = "";
+
+    @Option(
+            names = "--network",
+            paramLabel = "NETWORK",
+            description = "A file or a line, as for 'network try': the cards are at its first hosts. Otherwise a wire"
+                    + " is between them.")
+    private @Nullable String network;
 
     @Option(
             names = {"-n", "--requests"},
@@ -71,23 +81,40 @@ public final class CardTryCommand extends ToolCommand {
             throw wrong("LOAD: " + e.getMessage());
         }
         long began = System.nanoTime();
-        Measured measured = CardRun.of(of, what, seed, requests);
+        var outcome = new Outcome.Builder();
+        Measured measured = network == null
+                ? CardRun.of(of, what, seed, requests)
+                : overNetwork(of, what, NetworkTryCommand.lines(network, this), outcome);
         Map<String, String> facts = new LinkedHashMap<>();
         facts.put("card", card);
         facts.put("load", load);
+        if (network != null) {
+            facts.put("network", network);
+        }
         facts.put("seed", Long.toString(seed));
         facts.put("bound", measured.bound());
         new OutcomeReport(this, json, html)
-                .tell("Card, " + of.name(), facts, outcome(measured), (System.nanoTime() - began) / 1e9);
+                .tell("Card, " + of.name(), facts, outcome(measured, outcome), (System.nanoTime() - began) / 1e9);
         if (!json) {
             print("  bound: " + measured.bound());
         }
         return 0;
     }
 
-    private static Outcome outcome(Measured measured) {
-        var outcome = new Outcome.Builder()
-                .figure("rate", measured.rate(), "M/s")
+    private Measured overNetwork(Card of, Load what, List<String> lines, Outcome.Builder outcome) {
+        CardRun.Networked run;
+        try {
+            run = CardRun.over(of, what, seed, requests, lines);
+        } catch (IllegalArgumentException e) {
+            throw wrong("--network: " + e.getMessage());
+        }
+        outcome.figure("pauses that switches asked for", run.pauses(), "")
+                .figure("the most bytes in a switch", run.mostUsed(), "bytes");
+        return run.cards();
+    }
+
+    private static Outcome outcome(Measured measured, Outcome.Builder outcome) {
+        outcome.figure("rate", measured.rate(), "M/s")
                 .figure("latency, median", measured.median(), "ns")
                 .figure("latency, 99 %", measured.slowest(), "ns")
                 .figure("reads over PCIe for a request", measured.pcieReads(), "")

@@ -122,7 +122,7 @@ public final class NetworkTryCommand extends ToolCommand {
     }
 
     /// Returns the lines of a network that is a file, or one line.
-    static List<String> lines(String network, ToolCommand command) {
+    public static List<String> lines(String network, ToolCommand command) {
         try {
             Path file = Path.of(network);
             if (Files.exists(file)) {

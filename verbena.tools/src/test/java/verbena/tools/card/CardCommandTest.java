@@ -4,11 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import verbena.tools.Cli;
+import verbena.tools.check.CLibraries;
 
 class CardCommandTest {
     @TempDir
@@ -67,6 +70,23 @@ class CardCommandTest {
     }
 
     @Test
+    void cardsOnANetworkTellOfItsSwitches() {
+        String load = "write 64K inbound peers=4";
+        Cli cli = Cli.run("card", "try", "cx5", load, "--network", "star 5 100G 150ns buffer=1MB", "-n", "2000");
+        assertThat(cli.status()).as(cli.err()).isZero();
+        assertThat(cli.out())
+                .containsPattern("pauses that switches asked for +\\d")
+                .containsPattern("the most bytes in a switch +[\\d,]+ +bytes")
+                .contains("bound: port, in");
+        assertThat(Cli.run("card", "try", "cx5", load, "--network", "star 2 100G 1us")
+                        .error())
+                .contains("--network: the network has 2 hosts for 5 machines");
+        assertThat(Cli.run("card", "try", "cx5", load, "--network", "star 5 100G fast")
+                        .error())
+                .contains("--network: line 1: 'fast' is not a time");
+    }
+
+    @Test
     void aCardOfOnesOwnIsAFile() throws Exception {
         Path file = folder.resolve("mine.card");
         Files.writeString(file, "card mine A card of my own\nlike cx5\nunits 2 # assumed\n");
@@ -103,9 +123,40 @@ class CardCommandTest {
         Cli after = predict("perf write-bw --loopback -d shm --warm-up 0 -s 64 -n 1600 -l 16");
         assertThat(after.status()).as(after.err()).isZero();
         assertThat(after.out()).doesNotContain("post up to 16");
-        double promised = number(before.out(), "one doorbell +[\\d.]+ times: ([\\d.]+) M/s");
-        double reached = number(after.out(), "rate +[\\d.]+ to ([\\d.]+) M/s") / 1.2;
-        assertThat(promised / reached).isBetween(0.8, 1.2);
+        assertThat(promised(before.out()) / reached(after.out())).isBetween(0.8, 1.2);
+    }
+
+    private static double promised(String out) {
+        return number(out, "one doorbell +[\\d.]+ times: ([\\d.]+) M/s");
+    }
+
+    private static double reached(String out) {
+        return number(out, "rate +[\\d.]+ to ([\\d.]+) M/s") / 1.2;
+    }
+
+    @Test
+    void soIsAProgramInC() throws Exception {
+        CLibraries.need();
+        Path program = folder.resolve("writes");
+        CLibraries.compile(Cli.root().resolve("verbena.abi/src/test/c/writes.c"), program, "-O2");
+        Cli before = predictC(program, "1");
+        assertThat(before.out())
+                .contains(
+                        "1,600 requests by 1 threads on 1 queue pairs", "1. post up to 16 requests with one doorbell");
+        Cli after = predictC(program, "16");
+        assertThat(after.out()).contains("1,600 requests").doesNotContain("post up to 16");
+        assertThat(promised(before.out()) / reached(after.out())).isBetween(0.8, 1.2);
+    }
+
+    /// In the environment that `verbena run` makes.
+    private static Cli predictC(Path program, String batch) {
+        var words =
+                new ArrayList<>(List.of("card", "predict", "--as", "cx5", "--", "env", "VERBENA_DEVICES=rocev2_lo"));
+        CLibraries.environment().forEach((name, value) -> words.add(name + "=" + value));
+        words.addAll(List.of(program.toString(), batch));
+        Cli cli = Cli.run(words.toArray(String[]::new));
+        assertThat(cli.status()).as(cli.err()).isZero();
+        return cli;
     }
 
     private static double number(String text, String pattern) {
