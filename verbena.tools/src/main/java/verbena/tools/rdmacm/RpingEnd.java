@@ -73,6 +73,8 @@ final class RpingEnd implements AutoCloseable {
     /// The region that the server reads into and writes from, and at the client the region that is written to.
     private final MemoryRegion data;
     private int pings;
+    /// SENDs whose completion was not taken: until then their buffer stays as it is.
+    private int sends;
     private final Thread watcher = Thread.ofVirtual().unstarted(this::watch);
     private final CompletableFuture<ConnectionEvent.Disconnected> end = new CompletableFuture<>();
 
@@ -225,20 +227,24 @@ final class RpingEnd implements AutoCloseable {
         info.writeTo(toSend.segment());
         settings.debug().accept("RDMA " + info);
         qp.postSend(0, toSend, 0, RpingInfo.BYTES);
+        sends++;
     }
 
     // What the message holds does not matter.
     private void goAhead() {
         qp.postSend(0, toSend, 0, RpingInfo.BYTES);
+        sends++;
     }
 
     private void postReceive() {
         qp.postReceive(0, received, 0, RpingInfo.BYTES);
     }
 
-    /// Waits for the next completion that is not of a SEND; returns false when the connection has ended.
+    /// Waits for the next completion that is not of a SEND, and for those of all SENDs, whose buffer is used again;
+    /// returns false when the connection has ended.
     private boolean await(WcOpcode wanted) throws InterruptedException {
-        do {
+        boolean isFound = false;
+        while (!isFound || sends > 0) {
             cq.await(wc);
             if (wc.status() == WcStatus.WR_FLUSH_ERR) {
                 return false;
@@ -249,14 +255,23 @@ final class RpingEnd implements AutoCloseable {
                                 + ((Completion.Failure) wc.snapshot()).explanation());
             }
             settings.debug().accept(wc.opcode() + " completion");
-        } while (wc.opcode() == WcOpcode.SEND);
+            if (wc.opcode() == WcOpcode.SEND) {
+                sends--;
+            } else {
+                check(wanted);
+                isFound = true;
+            }
+        }
+        return true;
+    }
+
+    private void check(WcOpcode wanted) {
         if (wc.opcode() != wanted) {
             throw new CommandFailed("wait for " + wanted + ", got " + wc.opcode() + ": the peer is no rping");
         }
         if (wanted == WcOpcode.RECV && wc.byteLength() != RpingInfo.BYTES) {
             throw new CommandFailed("Received bogus data, size " + wc.byteLength() + ": the peer is no rping");
         }
-        return true;
     }
 
     private void require(WcOpcode wanted) throws InterruptedException {
