@@ -13,9 +13,9 @@ import java.util.SequencedMap;
 final class FigureRounds {
     private static final int ROUNDS = 3;
 
-    /// The scenes in which a system is measured; those with the agent are named by their device.
+    /// The scenes in which a system is measured; those with the agent from the start are named by their device.
     private static final List<Scene> WAYS =
-            List.of(Scene.plain(), Scene.over("shm"), Scene.over("rocev2"), Scene.over("iwarp"));
+            List.of(Scene.plain(), Scene.moving(), Scene.over("shm"), Scene.over("rocev2"), Scene.over("iwarp"));
 
     private final Run.Jvm jvm;
     /// The values by figure and then by scene: a value for each round.

@@ -68,8 +68,11 @@ final class Run {
                 String figures = client.hear("measured", WORK_SECONDS);
                 client.end(END_SECONDS);
                 server.end(END_SECONDS);
+                Counted counted = Counted.in(summary(scratch.folder()));
                 if (scene.isByRdma()) {
-                    Counted _ = judge(Counted.in(summary(scratch.folder())), client);
+                    Counted _ = judge(counted, client);
+                } else if (scene.beginsByTcp() && !jvm.isSmall() && counted.rdma() == 0) {
+                    throw new RunFailed("it has not moved: " + counted, client.lastWords());
                 }
                 return Times.parse(figures);
             }
@@ -123,7 +126,8 @@ final class Run {
     private String agent(Path folder) {
         String device =
                 scene.device().map(name -> " -Dverbena.nio.device=" + name).orElse("");
-        return "-javaagent:" + jvm.agent() + device + " -Dverbena.nio.begin=rdma -Dverbena.nio.wait=" + WAIT_MILLIS
+        String begin = scene.beginsByTcp() ? "" : " -Dverbena.nio.begin=rdma";
+        return "-javaagent:" + jvm.agent() + device + begin + " -Dverbena.nio.wait=" + WAIT_MILLIS
                 + " -Dverbena.nio.summary=" + summary(folder);
     }
 

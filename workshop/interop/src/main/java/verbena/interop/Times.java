@@ -1,5 +1,6 @@
 package verbena.interop;
 
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.SequencedMap;
@@ -26,14 +27,15 @@ public final class Times {
     /// seconds.
     ///
     /// @param what the name of the figures
-    /// @return the last seconds' median, and what 99.9 % do not exceed, and the first seconds' median, in
-    ///     microseconds
+    /// @return the last seconds' median, and what 99.9 % do not exceed, and of the first seconds the median and the
+    ///     processor time of this process for a call, in microseconds
     public static SequencedMap<String, Double> measure(String what, Job job, Call call) throws Exception {
         Samples samples = take(job, call);
         var found = new LinkedHashMap<String, Double>();
         found.put(what + ", us", samples.median());
         found.put(what + ", 99.9 %, us", samples.most());
         found.put(what + ", first " + FIRST_SECONDS + " s, us", samples.first());
+        found.put(what + ", first " + FIRST_SECONDS + " s, processor, us", samples.firstProcessor());
         return found;
     }
 
@@ -41,28 +43,42 @@ public final class Times {
     ///
     /// @param what the name of the figures
     /// @param size how much a batch brings
-    /// @return how much the last seconds' batches brought in a second, their median, and the first seconds' median
+    /// @return how much the last seconds' batches brought in a second, and the same of the first seconds, by their
+    ///     medians; and the processor time of this process for a batch of the first seconds, in microseconds
     public static SequencedMap<String, Double> rate(String what, int size, Job job, Call batch) throws Exception {
         Samples samples = take(job, batch);
         var found = new LinkedHashMap<String, Double>();
         found.put(what + ", a second", size / samples.median() * 1e6);
         found.put(what + ", a second, first " + FIRST_SECONDS + " s", size / samples.first() * 1e6);
+        found.put(what + ", a batch, first " + FIRST_SECONDS + " s, processor, us", samples.firstProcessor());
         return found;
     }
 
     /// The durations of calls, in microseconds.
     ///
     /// @param first the first seconds' median
+    /// @param firstProcessor the processor time that this process took for a call in the first seconds
     /// @param median that of the last seconds
     /// @param most what 99.9 % of the last seconds' do not exceed
-    private record Samples(double first, double median, double most) {}
+    private record Samples(double first, double firstProcessor, double median, double most) {}
 
     private static Samples take(Job job, Call call) throws Exception {
         long[] nanos = new long[SAMPLES_MAX];
-        double first = median(nanos, make(nanos, nanos(job, FIRST_SECONDS), call));
+        long processor = processorNanos();
+        int calls = make(nanos, nanos(job, FIRST_SECONDS), call);
+        double firstProcessor = (processorNanos() - processor) / 1e3 / calls;
+        double first = median(nanos, calls);
         int _ = make(nanos, nanos(job, WARM_UP_SECONDS), call);
         int count = make(nanos, nanos(job, SECONDS), call);
-        return new Samples(first, median(nanos, count), nanos[(int) (count * 0.999)] / 1e3);
+        return new Samples(first, firstProcessor, median(nanos, count), nanos[(int) (count * 0.999)] / 1e3);
+    }
+
+    private static long processorNanos() {
+        return ProcessHandle.current()
+                .info()
+                .totalCpuDuration()
+                .orElse(Duration.ZERO)
+                .toNanos();
     }
 
     private static long nanos(Job job, int seconds) {

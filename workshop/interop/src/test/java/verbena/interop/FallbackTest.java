@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 200, unit = TimeUnit.SECONDS)
 class FallbackTest {
     private static final Scene DEAF =
-            new Scene("deaf", true, true, Optional.of("rocev2@127.0.0.1,faults=loss:100%"), false);
+            new Scene("deaf", true, true, Optional.of("rocev2@127.0.0.1,faults=loss:100%"), false, false);
 
     @BeforeEach
     void prepare() {

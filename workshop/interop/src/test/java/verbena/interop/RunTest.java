@@ -75,15 +75,17 @@ class RunTest {
 
     @Test
     void whatAClientMeasuresComesBackByName() throws Exception {
-        for (Scene way : List.of(Scene.plain(), Scene.over("iwarp"))) {
+        for (Scene way : List.of(Scene.plain(), Scene.moving(), Scene.over("iwarp"))) {
             SequencedMap<String, Double> found = make(Echo.class, way).measure();
             assertThat(found.sequencedKeySet())
                     .containsExactly(
                             "an echo, us",
                             "an echo, 99.9 %, us",
                             "an echo, first 5 s, us",
+                            "an echo, first 5 s, processor, us",
                             "bytes, a second",
-                            "bytes, a second, first 5 s");
+                            "bytes, a second, first 5 s",
+                            "bytes, a batch, first 5 s, processor, us");
             assertThat(found.get("an echo, us")).isPositive().isLessThanOrEqualTo(found.get("an echo, 99.9 %, us"));
             assertThat(found.get("an echo, first 5 s, us")).isPositive();
             assertThat(found.get("bytes, a second")).isBetween(100.0, 1e11); // a message of 100 a second, and a memcpy

@@ -35,8 +35,17 @@ public final class GrpcCalls implements SystemUnderTest {
     private static final MethodDescriptor<byte[], byte[]> STREAM =
             method("stream", MethodDescriptor.MethodType.BIDI_STREAMING);
 
+    private final GrpcWay way;
+
     /// Made by its name.
-    public GrpcCalls() {}
+    public GrpcCalls() {
+        this(GrpcWay.NIO);
+    }
+
+    /// The same over another transport.
+    public GrpcCalls(GrpcWay way) {
+        this.way = way;
+    }
 
     private static MethodDescriptor<byte[], byte[]> method(String name, MethodDescriptor.MethodType type) {
         var bytes = new Bytes();
@@ -72,7 +81,8 @@ public final class GrpcCalls implements SystemUnderTest {
                 }))
                 .addMethod(STREAM, ServerCalls.asyncBidiStreamingCall(Returning::new))
                 .build();
-        Server server = NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
+        Server server = way.on(
+                        NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)))
                 .addService(echo)
                 .build()
                 .start();
@@ -81,6 +91,7 @@ public final class GrpcCalls implements SystemUnderTest {
             if (!server.awaitTermination(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
                 throw new IOException("the server does not end");
             }
+            way.end();
         });
     }
 
@@ -106,8 +117,7 @@ public final class GrpcCalls implements SystemUnderTest {
     public String use(InetSocketAddress server, Job job) throws Exception {
         int calls = job.size(200, 4_000);
         int messages = job.size(200, 2_000);
-        ManagedChannel channel =
-                NettyChannelBuilder.forAddress(server).usePlaintext().build();
+        ManagedChannel channel = connect(server);
         try {
             for (int i = 0; i < calls; i++) {
                 if (i == calls / 2) {
@@ -119,15 +129,14 @@ public final class GrpcCalls implements SystemUnderTest {
             }
             stream(channel, messages);
         } finally {
-            channel.shutdownNow();
+            end(channel);
         }
         return calls + " calls of 100 B, a stream of " + messages + " messages of 20 kB each way, each compared";
     }
 
     @Override
     public SequencedMap<String, Double> measure(InetSocketAddress server, Job job) throws Exception {
-        ManagedChannel channel =
-                NettyChannelBuilder.forAddress(server).usePlaintext().build();
+        ManagedChannel channel = connect(server);
         try {
             byte[] sent = Job.pattern(CALL, 0);
             return Times.measure("call with 100 B each way", job, () -> {
@@ -135,8 +144,20 @@ public final class GrpcCalls implements SystemUnderTest {
                 Job.same(CALL, answer.length, "the length of the answer");
             });
         } finally {
-            channel.shutdownNow();
+            end(channel);
         }
+    }
+
+    private ManagedChannel connect(InetSocketAddress server) {
+        return way.on(NettyChannelBuilder.forAddress(server)).usePlaintext().build();
+    }
+
+    private void end(ManagedChannel channel) throws Exception {
+        channel.shutdownNow();
+        if (!channel.awaitTermination(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+            throw new IOException("the channel does not end");
+        }
+        way.end();
     }
 
     private static void stream(ManagedChannel channel, int messages) throws Exception {

@@ -44,6 +44,11 @@ public final class NativeWay implements NettyWay {
         return client.channel(VerbenaSocketChannel.class);
     }
 
+    /// Returns the device that the runner has named; empty for the nearest.
+    public Optional<Context> device() {
+        return device;
+    }
+
     /// Choices of a stream that is to be the other end.
     public StreamOptions options() {
         return device.map(StreamOptions.defaults()::withDevice).orElseGet(StreamOptions::defaults);

@@ -1,0 +1,5 @@
+/// Spring Boot, unmodified.
+@NullMarked
+package verbena.interop.spring;
+
+import org.jspecify.annotations.NullMarked;
