@@ -105,12 +105,22 @@ developer_test() {
 }
 
 run_tests() {
-  local deep=() status=0 started length="some twelve minutes on two cores"
+  local drawn=() status=0 started length="some twelve minutes on two cores" argument draw=$((RANDOM % 6))
+  local devices=("" rocev2@127.0.0.1 iwarp@127.0.0.1)
   need_maven
+  for argument in "$@"; do
+    case $argument in
+      -Dverbena.draw=*) draw=${argument#*=} ;;
+    esac
+  done
   if [ "${1:-}" = --deep ]; then
-    deep=(-Dverbena.deep=true)
+    drawn=(-Dverbena.deep=true)
     length="hours"
     shift
+  else
+    drawn=("-Dverbena.draw=$draw" "-Dcontracts.device=${devices[draw % 3]}")
+    echo "verbena: of what runs in full by --deep only, share $draw was drawn (-Dverbena.draw=$draw); the contracts of" \
+      "channels run over ${devices[draw % 3]:-the nearest device}" >&2
   fi
   mkdir -p "$state"
   started=$state/tests-started
@@ -118,7 +128,7 @@ run_tests() {
   echo "verbena: all tests of all rooms: $length, and a minute more where all has to be compiled; the log is in .verbena/test.log" >&2
   trap 'status=130' INT # Maven ends by it too
   # A room whose tests fail does not keep those above it from running: one run tells all.
-  maven_by_room test "${deep[@]}" --fail-at-end -Dmaven.test.failure.ignore verify "$@" || status=$((status == 130 ? 130 : $?))
+  maven_by_room test "${drawn[@]}" --fail-at-end -Dmaven.test.failure.ignore verify "$@" || status=$((status == 130 ? 130 : $?))
   trap - INT
   echo
   [ $status != 130 ] || echo "interrupted: of the tests that had run until then,"

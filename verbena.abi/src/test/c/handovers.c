@@ -12,7 +12,7 @@
 
 #include "check.h"
 
-#define MESSAGES 4000
+#define MESSAGES 2000
 #define WINDOW (128 << 10)
 
 static char sent[WINDOW], heard[WINDOW];

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -76,13 +77,12 @@ class FabricProgramsTest {
     }
 
     /// The first LID of the adapter at the other leaf, when the program says that it is ready; 0 when it has ended.
-    private static int awaitArmed(Programs.Running running) throws IOException {
-        while (running.process().isAlive()) {
+    private static int awaitArmed(Programs.Running running) throws IOException, InterruptedException {
+        while (!running.process().waitFor(10, TimeUnit.MILLISECONDS)) {
             Matcher said = ARMED.matcher(Files.readString(running.output()));
             if (said.find()) {
                 return Integer.parseInt(said.group(2));
             }
-            Thread.onSpinWait();
         }
         return 0;
     }

@@ -31,7 +31,11 @@ class PerftestTest {
                 "ib_atomic_lat -c XRC -n 50",
             })
     void byAddress(String command) throws IOException {
-        pair("rocev2_lo", command + " -F");
+        try (var programs = Programs.over("rocev2_lo")) {
+            String port = Programs.freePort();
+            String program = command + " -F -u 20 -p " + port;
+            programs.pairByTcp("perftest", port, program, program + " 127.0.0.1");
+        }
     }
 
     @ParameterizedTest
@@ -44,12 +48,8 @@ class PerftestTest {
             })
     void byTheConnectionManager(String command) throws IOException {
         // its own device, and that of its connections, at one address
-        pair("rocev2@127.0.0.1", command + " -F -R");
-    }
-
-    private static void pair(String device, String command) throws IOException {
-        try (var programs = Programs.over(device)) {
-            String program = command + " -u 20 -p " + Programs.freePort();
+        try (var programs = Programs.over("rocev2@127.0.0.1")) {
+            String program = command + " -F -R -u 20 -p " + Programs.freePort();
             programs.pair("perftest", program, program + " 127.0.0.1");
         }
     }

@@ -14,6 +14,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -197,7 +198,33 @@ final class Programs implements AutoCloseable {
     /// @param where Debian's package
     void pair(String where, String server, String client) {
         need(server.split(" ", 2)[0], where);
+        pair(start(server.split(" ", -1)), client);
+    }
+
+    /// The same for programs that find each other by TCP. The client is started when the server listens: one that
+    /// comes too early starts a virtual machine in vain.
+    void pairByTcp(String where, String port, String server, String client) throws IOException {
+        need(server.split(" ", 2)[0], where);
         var serves = start(server.split(" ", -1));
+        Pattern listens = Pattern.compile(":%04X 0+:0000 0A ".formatted(Integer.parseInt(port)));
+        while (!isIn("/proc/net/tcp", listens) && !isIn("/proc/net/tcp6", listens) && !endsSoon(serves)) {}
+        pair(serves, client);
+    }
+
+    private static boolean isIn(String file, Pattern text) throws IOException {
+        Path path = Path.of(file);
+        return Files.exists(path) && text.matcher(Files.readString(path)).find();
+    }
+
+    private static boolean endsSoon(Running one) {
+        try {
+            return one.process().waitFor(10, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private void pair(Running serves, String client) {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
         Ended asked;
         do {

@@ -63,8 +63,9 @@ class ProgramsTest {
                 "ibv_xsrq_pingpong"
             })
     void pingPongs(String command) throws IOException {
-        String program = command + " -g 0 -n 50 -p " + Programs.freePort();
-        programs.pair("ibverbs-utils", program, program + " 127.0.0.1");
+        String port = Programs.freePort();
+        String program = command + " -g 0 -n 50 -p " + port;
+        programs.pairByTcp("ibverbs-utils", port, program, program + " 127.0.0.1");
     }
 
     @ParameterizedTest

@@ -12,6 +12,7 @@ import io.netty.util.ResourceLeakDetector;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -118,7 +119,8 @@ class LeakTest {
         NettyEnds.Pair pair = writing(-1);
         var _ = pair.server().config().setOption(ChannelOption.SO_LINGER, 0);
         ChannelFuture closed = pair.client().closeFuture();
-        var _ = ends.clientGroup.shutdownGracefully();
+        var _ = ends.clientGroup.shutdownGracefully(
+                NettyEnds.QUIET_MILLIS, NettyEnds.PATIENCE_SECONDS * 1_000, TimeUnit.MILLISECONDS);
         await(pair.server().close());
         await(closed);
         assertReleased();

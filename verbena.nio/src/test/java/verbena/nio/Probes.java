@@ -34,6 +34,12 @@ final class Probes {
     /// How long a call may take to end that has waited.
     private static final long RELEASED_MILLIS = 1_000;
 
+    /// One probe of so many is tried; `-Dverbena.deep=true` tries all.
+    private static final int SHARES = Boolean.getBoolean("verbena.deep") ? 1 : 3;
+
+    /// Which of them: `-Dverbena.draw=N`.
+    private static final int DRAW = Integer.getInteger("verbena.draw", 0);
+
     private final ProbeWorld.Ends ours;
     private final List<Deliberate> deliberate;
     private final Set<Deliberate> unseen;
@@ -93,16 +99,17 @@ final class Probes {
         }
     }
 
-    /// Tries each call in each state. A call that waits is ended by closing.
+    /// Tries each call in a share of the states, and in each state a share of the calls; where a difference is meant,
+    /// all of them. A call that waits is ended by closing.
     void tryEach(Map<String, State> states, Map<String, Call> calls) throws Exception {
+        int stateNumber = DRAW;
         for (var state : states.entrySet()) {
+            int number = stateNumber++;
             for (var call : calls.entrySet()) {
-                tryOne(
-                        state.getKey() + ": " + call.getKey(),
-                        state.getValue(),
-                        call.getValue(),
-                        (world, _) -> world.closeTried(),
-                        false);
+                String name = state.getKey() + ": " + call.getKey();
+                if (number++ % SHARES == 0 || deliberate.stream().anyMatch(each -> name.matches(each.probes))) {
+                    tryOne(name, state.getValue(), call.getValue(), (world, _) -> world.closeTried(), false);
+                }
             }
         }
     }

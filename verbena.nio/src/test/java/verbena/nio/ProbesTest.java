@@ -16,7 +16,8 @@ import verbena.nio.Probes.Deliberate;
 import verbena.nio.Probes.State;
 
 /// What every call of `SocketChannel`, `ServerSocketChannel`, `Selector` and `SelectionKey`, and of the sockets of
-/// channels, does in every state: by the JDK's own channels, and by ours over RDMA and over TCP.
+/// channels, does in every state: by the JDK's own channels, and by ours over RDMA and over TCP. By default a third of
+/// the probes is drawn (`-Dverbena.draw=N`); the others, and all, with `-Dverbena.deep=true`.
 @Timeout(value = 300, unit = TimeUnit.SECONDS)
 class ProbesTest {
     private static final Deliberate BROKEN_PIPE = new Deliberate(

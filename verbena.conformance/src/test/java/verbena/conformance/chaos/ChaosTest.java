@@ -17,19 +17,19 @@ import verbena.conformance.ProtectedDevice;
 import verbena.conformance.fixture.Fixture;
 import verbena.verbs.Device;
 
-/// Everything public is promised to any thread: so threads do everything at once, over every device. Some thirty
+/// Everything public is promised to any thread: so threads do everything at once, over every device. Some fifteen
 /// seconds in all; `-Dverbena.chaos.seconds=N` for longer, `-Dverbena.deep=true` for an hour, `-Dverbena.seed=N` for
 /// other actions, and `-Dverbena.chaos.devices=rxe0;siw0` for other devices.
 class ChaosTest {
-    private static final int SECONDS =
-            Integer.getInteger("verbena.chaos.seconds", Boolean.getBoolean("verbena.deep") ? 3_600 : 28);
+    private static final boolean DEEP = Boolean.getBoolean("verbena.deep");
+    private static final int SECONDS = Integer.getInteger("verbena.chaos.seconds", DEEP ? 3_600 : 12);
     private static final long SEED = Long.getLong("verbena.seed", 1);
     private static final String DEVICES = System.getProperty(
             "verbena.chaos.devices",
             "rocev2;iwarp;shm;rocev2,engines=2;rocev2,link=portable;iwarp,link=portable;"
                     + ProtectedDevice.name("offered"));
     /// One storm: long enough for all to be made, short enough for many to end.
-    private static final Duration STORM = Duration.ofSeconds(3);
+    private static final Duration STORM = Duration.ofMillis(DEEP ? 3_000 : 1_500);
     /// So long a run gets round to every action, on a busy machine too.
     private static final int ENOUGH_SECONDS = 600;
     private static final Duration SOON = Duration.ofSeconds(30);
@@ -37,8 +37,8 @@ class ChaosTest {
     @TestFactory
     Stream<DynamicTest> aDeviceStandsWhateverThreadsDo() {
         List<String> devices = List.of(DEVICES.split(";"));
-        long storms =
-                Math.max(1, SECONDS / (devices.size() * STORM.plusSeconds(1).toSeconds()));
+        long storms = Math.max(
+                1, 1_000L * SECONDS / (devices.size() * STORM.plusSeconds(1).toMillis()));
         return devices.stream().map(name -> DynamicTest.dynamicTest(name, () -> storms(Device.named(name), storms)));
     }
 

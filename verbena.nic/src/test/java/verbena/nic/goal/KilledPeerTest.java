@@ -40,7 +40,7 @@ import verbena.verbs.cm.ConnectionParameters;
 class KilledPeerTest {
     private static final int OUTSTANDING = 64;
     private static final int IDLE = 4;
-    private static final int WARM_UP = 1_000;
+    private static final int WARM_UP = GoalRun.size(300, 1_000);
     private static final ConnectionParameters WATCHFUL = ConnectionParameters.defaults()
             .withKeepAlive(Duration.ofMillis(100))
             .withRetries(AckTimeout.atLeast(Duration.ofMillis(60)), 4, 7);
@@ -131,7 +131,7 @@ class KilledPeerTest {
                 PeerProcess.greeted(quiet);
                 idle.add(threads.submit(() -> endOf(quiet)));
             }
-            load.run(WARM_UP + random.nextInt(2_000));
+            load.run(WARM_UP + random.nextInt(2 * WARM_UP));
             long killed = System.nanoTime();
             peer.kill();
             load.runToTheEnd();

@@ -36,6 +36,9 @@ import verbena.verbs.cm.ConnectionParameters;
 @Timeout(3_600)
 class PausedPeerTest {
     private static final long PAUSE_MILLIS_MIN = 100;
+    /// The fewest requests around a pause.
+    private static final int REQUESTS_MIN = GoalRun.size(50, 200);
+
     /// Retries of the connections that end.
     private static final int RETRIES = 4;
     private static final Duration KEEP_ALIVE = Duration.ofMillis(100);
@@ -64,7 +67,7 @@ class PausedPeerTest {
             try (var load = new LoadProcess(
                     kind, address, Duration.ofMillis(500), Duration.ofMillis(pauseMillisMax / 5 + 400), 7, false)) {
                 for (int i = 0; i < pauses; i++) {
-                    load.begin(200 + random.nextInt(1_000));
+                    load.begin(REQUESTS_MIN + random.nextInt(5 * REQUESTS_MIN));
                     long millis = (long) (PAUSE_MILLIS_MIN
                             * Math.pow((double) pauseMillisMax / PAUSE_MILLIS_MIN, random.nextDouble()));
                     List<Process> stopped = switch (random.nextInt(5)) {
@@ -104,7 +107,7 @@ class PausedPeerTest {
             server.listen();
             try (var load =
                     new LoadProcess("rocev2", address, Duration.ofMillis(500), Duration.ofSeconds(1), 7, true)) {
-                load.begin(GoalRun.size(1_500, 300_000));
+                load.begin(GoalRun.size(750, 300_000));
                 load.awaitDone();
                 GoalRun.report(
                         "F4",

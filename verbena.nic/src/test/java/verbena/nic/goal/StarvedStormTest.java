@@ -31,7 +31,7 @@ class StarvedStormTest {
     void processesWithoutAProcessorLoseAndDoubleNoMessageAndEndNoConnection() throws Exception {
         assumeTrue(Kinds.isHere("shm"), "no shm here");
         long start = System.nanoTime();
-        int pauses = GoalRun.size(40, 20_000);
+        int pauses = GoalRun.size(20, 20_000);
         InetAddress address = LoopbackAddress.find(4_791);
         try (var one = new StormProcess("shm", address, 0, ACK_TIMEOUT);
                 var other = new StormProcess("shm", address, Integer.parseInt(one.hear()), ACK_TIMEOUT)) {

@@ -1,6 +1,7 @@
 package verbena.nic.hostile;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.BufferedOutputStream;
@@ -360,8 +361,12 @@ class DecodersTest {
     /// Scapy's RoCE layer, from its contributed ones, knows IPv4 only.
     private static final String SCAPY = """
             import sys
-            from scapy.all import Ether, RawPcapNgReader, IP
-            from scapy.contrib.roce import BTH
+            try:
+                from scapy.all import Ether, RawPcapNgReader, IP
+                from scapy.contrib.roce import BTH
+            except ImportError:
+                print("none")
+                sys.exit()
             equal = 0
             for data, _ in RawPcapNgReader(sys.argv[1]):
                 packet = Ether(data)
@@ -376,8 +381,8 @@ class DecodersTest {
     @Test
     void scapyComputesTheSameIcrc() throws Exception {
         String python = Files.isExecutable(Path.of("/usr/bin/python3")) ? "/usr/bin/python3" : "python3";
-        assumeTrue(isThere(python, "-c", "import scapy.contrib.roce"), "scapy is not installed");
-        int packets = GoalRun.size(1_000, 200_000);
+        assumeTrue(isThere(python, "-c", ""), "python3 is not installed");
+        int packets = GoalRun.size(500, 200_000);
         Path file = export(packets);
         Path script = Files.writeString(folder.resolve("icrc.py"), SCAPY);
         Path output = folder.resolve("output");
@@ -388,6 +393,7 @@ class DecodersTest {
         int status = process.waitFor();
         String said = Files.readString(output).strip();
         assertThat(status).as(said).isZero();
+        assumeFalse(said.equals("none"), "scapy is not installed");
         long equal = Long.parseLong(said.lines().toList().getLast());
         assertThat(equal).isGreaterThan(packets / 3);
         GoalRun.print("N7", "scapy computes the same ICRC for " + equal + " IPv4 packets from seed " + GoalRun.seed());

@@ -1,5 +1,7 @@
 package verbena.sim.explore;
 
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -55,6 +57,16 @@ public final class Explorer {
         for (int i = 0; i <= deviationsMax; i++) {
             waiting.add(new ArrayDeque<>());
         }
+    }
+
+    /// Skips a world of many states that was not drawn (`-Dverbena.draw=N`). The deep run explores all of them.
+    ///
+    /// @param share the number of this world among those of which one is drawn
+    /// @param shares how many those are
+    public static void assumeDrawn(int share, int shares) {
+        boolean isAny = Boolean.getBoolean("verbena.deep") || System.getProperty("verbena.schedule") != null;
+        int draw = Integer.getInteger("verbena.draw", 0);
+        assumeTrue(isAny || draw % shares == share, "-Dverbena.draw=" + share + " or the deep run explores it");
     }
 
     /// Explores all of a world. With `-Dverbena.schedule=4.0.2` it takes these steps only, and prints them.

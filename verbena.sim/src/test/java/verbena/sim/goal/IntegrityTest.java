@@ -14,7 +14,7 @@ import verbena.sim.traffic.Simulation;
 /// Goal N2: whatever the network loses, doubles, reorders and damages, RC delivers every message once, in order and
 /// unharmed, and UC and UD deliver whole messages or none. All opcodes, every message compared byte for byte.
 class IntegrityTest {
-    private static final long OPERATIONS = Goal.size(2_500, 200_000);
+    private static final long OPERATIONS = Goal.size(1_250, 200_000);
     private static final double[] LOSS = {0, 0.01, 0.05, 0.1, 0.2, 0.3};
     private static final double[] DUPLICATE = {0, 0.1, 0.5};
     private static final int[] REORDER = {0, 8, 64};

@@ -10,7 +10,7 @@ import verbena.sim.traffic.Simulation;
 /// Goal N3: when the network heals, everything outstanding finishes within 5 s of virtual time, each request once.
 /// The seed draws faults and hazards, services and requests.
 class LivenessTest {
-    private static final long SEEDS = Goal.size(150, 10_000);
+    private static final long SEEDS = Goal.size(75, 10_000);
     private static final int OPERATIONS = 600;
 
     @Test

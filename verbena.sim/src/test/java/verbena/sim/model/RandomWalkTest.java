@@ -26,7 +26,7 @@ import verbena.verbs.WcStatus;
 class RandomWalkTest {
     private static final Optional<Long> SECONDS = Optional.ofNullable(Long.getLong("verbena.walk.seconds"));
     /// The same on a fast and on a slow machine, and enough to meet all that has to be met.
-    private static final int SEEDS = 240;
+    private static final int SEEDS = 120;
     private static final int DEEP_SEEDS = 10_000;
     private static final long DEEP_CALLS = 10_000_000;
     private static final boolean DEEP = Boolean.getBoolean("verbena.deep");

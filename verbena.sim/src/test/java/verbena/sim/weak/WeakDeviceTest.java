@@ -55,14 +55,14 @@ class WeakDeviceTest {
 
     @Test
     void anAtomicOrAMessageBehindAWriteShowsIt() {
-        assertThat(WeakPair.wrong(ALL, 100, pair -> {
+        assertThat(WeakPair.wrong(ALL, WeakPair.SEEDS, pair -> {
                     written(pair);
                     pair.a.qp.postFetchAdd(2, pair.b.address(1), pair.b.memory.rkey(), 1, pair.a.memory, 8);
                     pair.completed(2);
                     return pair.b.word(0) == 7;
                 }))
                 .isZero();
-        assertThat(WeakPair.wrong(ALL, 100, pair -> {
+        assertThat(WeakPair.wrong(ALL, WeakPair.SEEDS, pair -> {
                     pair.b.qp.postReceive(9, pair.b.memory, INBOX, 64);
                     written(pair);
                     pair.a.qp.postSend(2, pair.a.memory, 8, 8);
@@ -74,7 +74,7 @@ class WeakDeviceTest {
 
     @Test
     void whatIsLateIsVisibleInTheEnd() {
-        assertThat(WeakPair.wrong(ALL, 100, pair -> {
+        assertThat(WeakPair.wrong(ALL, WeakPair.SEEDS, pair -> {
                     written(pair);
                     pair.await(() -> pair.b.word(0) == 7);
                     return true;
@@ -84,7 +84,7 @@ class WeakDeviceTest {
 
     @Test
     void whatIsLateIsThereBeforeItsRegionEnds() {
-        assertThat(WeakPair.wrong(ALL, 100, pair -> {
+        assertThat(WeakPair.wrong(ALL, WeakPair.SEEDS, pair -> {
                     written(pair);
                     MemorySegment memory = pair.b.memory.segment();
                     pair.b.memory.close();
@@ -167,9 +167,9 @@ class WeakDeviceTest {
                 .isBetween(1, 39);
         assertThat(WeakPair.wrong(ALL, 40, pair -> readsTheOldWord(pair, false)))
                 .isBetween(1, 39);
-        assertThat(WeakPair.wrong(others, 100, pair -> readsTheOldWord(pair, false)))
+        assertThat(WeakPair.wrong(others, WeakPair.SEEDS, pair -> readsTheOldWord(pair, false)))
                 .isZero();
-        assertThat(WeakPair.wrong(ALL, 200, pair -> readsTheOldWord(pair, true)))
+        assertThat(WeakPair.wrong(ALL, 2 * WeakPair.SEEDS, pair -> readsTheOldWord(pair, true)))
                 .isZero();
     }
 
@@ -395,7 +395,7 @@ class WeakDeviceTest {
         int alone = 0;
         int strong = 0;
         int ordered = 0;
-        for (long seed = 0; seed < 100; seed++) {
+        for (long seed = 0; seed < WeakPair.SEEDS; seed++) {
             var weakness = new Weakness(EnumSet.of(Freedom.RELAXED_ORDERING), seed);
             var others = new Weakness(ALL, seed).without(Freedom.TORN_WORDS);
             alone += isAnnouncedByAWord(new WeakPair(seed, weakness, relaxed)) ? 0 : 1;

@@ -28,6 +28,8 @@ import verbena.wire.Frame;
 final class WeakPair {
     static final int BYTES = 64 << 10;
     static final long SECOND = 1_000_000_000L;
+    /// Of a program that is to go wrong with none of them.
+    static final int SEEDS = Boolean.getBoolean("verbena.deep") ? 100 : 50;
 
     /// A device with its memory and an end of each connection.
     static final class End {
@@ -140,9 +142,9 @@ final class WeakPair {
         assertThat(wrong(EnumSet.of(freedom), 40, luck)).as("alone").isPositive();
         assertThat(wrong(EnumSet.allOf(Freedom.class), 40, luck)).as("with all").isPositive();
         assertThat(wrong(Set.of(), 40, luck)).as("strong").isZero();
-        assertThat(wrong(others, 100, luck)).as("with the others").isZero();
-        assertThat(wrong(EnumSet.of(freedom), 100, cured)).as("cured").isZero();
-        assertThat(wrong(EnumSet.allOf(Freedom.class), 200, cured))
+        assertThat(wrong(others, SEEDS, luck)).as("with the others").isZero();
+        assertThat(wrong(EnumSet.of(freedom), SEEDS, cured)).as("cured").isZero();
+        assertThat(wrong(EnumSet.allOf(Freedom.class), 2 * SEEDS, cured))
                 .as("cured with all")
                 .isZero();
     }

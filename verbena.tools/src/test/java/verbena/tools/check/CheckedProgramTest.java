@@ -10,11 +10,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import verbena.tools.Cli;
 
 /// Programs in C that are checked, in the environment that `verbena run --check=OPTIONS` makes for them.
@@ -107,8 +108,15 @@ class CheckedProgramTest {
         throw new AssertionError(comment);
     }
 
+    /// One of them is drawn (`-Dverbena.draw=N`); both with `-Dverbena.deep=true`.
+    private static Stream<String> levels() {
+        List<String> both = List.of("-O0", "-O2");
+        int drawn = Integer.getInteger("verbena.draw", 0) % both.size();
+        return Boolean.getBoolean("verbena.deep") ? both.stream() : Stream.of(both.get(drawn));
+    }
+
     @ParameterizedTest
-    @ValueSource(strings = {"-O2", "-O0"})
+    @MethodSource("levels")
     void placesInProgramsInCHaveTheirLines(String level) throws Exception {
         CLibraries.need();
         CLibraries.need("addr2line");
