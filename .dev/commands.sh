@@ -105,9 +105,12 @@ developer_test() {
 }
 
 run_tests() {
-  local drawn=() status=0 started length="some twelve minutes on two cores" argument draw=$((RANDOM % 6))
+  local drawn=() status=0 started length="some twelve minutes on two cores" argument draw
   local devices=("" rocev2@127.0.0.1 iwarp@127.0.0.1)
   need_maven
+  # A commit has the same share everywhere, and the next one another.
+  draw=$(git -C "$home" rev-parse HEAD 2> /dev/null || true)
+  draw=$((16#0${draw:0:4} % 6))
   for argument in "$@"; do
     case $argument in
       -Dverbena.draw=*) draw=${argument#*=} ;;

@@ -249,7 +249,7 @@ public final class MpaSecret {
     }
 
     private static void put(MemorySegment frame, int at, byte[] bytes) {
-        long to = MpaFrame.privateDataOffset(frame, 0) + at;
+        long to = (long) MpaFrame.privateDataOffset(frame, 0) + at;
         MemorySegment.copy(bytes, 0, frame, ValueLayout.JAVA_BYTE, to, bytes.length);
     }
 
