@@ -7,9 +7,11 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.SequencedSet;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
@@ -35,6 +37,8 @@ final class MoveListener implements Moving.Side, Closeable {
     private static final int NAME_MILLIS = 10_000;
     /// The time in which the program has to accept the connection. A client may ask while it waits in the backlog.
     private static final long ACCEPTED_NANOS = Duration.ofSeconds(5).toNanos();
+    /// The number of connections that have ended and are remembered: a client may ask while its connection ends.
+    private static final int ENDED_MAX = 256;
     /// The number of streams that have not named a connection yet. Further ones are closed.
     private static final int NAMELESS_MAX = 64;
 
@@ -45,6 +49,8 @@ final class MoveListener implements Moving.Side, Closeable {
     private final Condition changed;
     /// Guarded by the lock.
     private final Map<TcpAddresses, Moving> movable = new HashMap<>();
+    /// The connections that have ended, so that nothing waits for them. Guarded by the lock.
+    private final SequencedSet<TcpAddresses> ended = new LinkedHashSet<>();
 
     private final Semaphore nameless = new Semaphore(NAMELESS_MAX);
     private final AtomicBoolean isAsked = new AtomicBoolean();
@@ -76,6 +82,7 @@ final class MoveListener implements Moving.Side, Closeable {
         lock.lock();
         try {
             movable.put(accepted.addresses(), accepted);
+            boolean _ = ended.remove(accepted.addresses());
             changed.signalAll();
         } finally {
             lock.unlock();
@@ -86,7 +93,10 @@ final class MoveListener implements Moving.Side, Closeable {
     public void onOver(Moving it) {
         lock.lock();
         try {
-            boolean _ = movable.remove(it.addresses(), it);
+            if (movable.remove(it.addresses(), it) && ended.add(it.addresses()) && ended.size() > ENDED_MAX) {
+                TcpAddresses _ = ended.removeFirst();
+            }
+            changed.signalAll();
         } finally {
             lock.unlock();
         }
@@ -201,12 +211,12 @@ final class MoveListener implements Moving.Side, Closeable {
         }
     }
 
-    /// Returns the connection of this name, when the program accepts it in time.
+    /// Returns the connection of this name, when the program accepts it in time; null at once when it has ended.
     private @Nullable Moving await(TcpAddresses name) throws InterruptedException {
         long left = ACCEPTED_NANOS;
         lock.lock();
         try {
-            while (!movable.containsKey(name) && left > 0) {
+            while (!movable.containsKey(name) && !ended.contains(name) && left > 0) {
                 left = changed.awaitNanos(left);
             }
             return movable.get(name);
