@@ -16,9 +16,8 @@ import verbena.verbs.waiting.LeaderFollowers;
 /// The result of an operation that may still be under way: a send, a receive, a call, or an access to a peer's
 /// memory. Until it is done, the memory of the operation belongs to the worker.
 ///
-/// Any thread may use it, and it needs no closing. A [Waiter] waits for it together with other sources. When the peer
-/// is lost or the worker closed, it is done, with a
-/// [verbena.verbs.ConnectionException].
+/// Any thread may use it, and it needs no closing. A [verbena.verbs.Waiter] waits for it together with other sources.
+/// When the peer is lost or the worker closed, it is done, with a [verbena.verbs.ConnectionException].
 ///
 /// @param <T> type of the result
 /// @since 0.1

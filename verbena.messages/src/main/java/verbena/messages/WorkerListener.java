@@ -25,7 +25,7 @@ import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
 
 /// A listener for the peers of a [Worker], at a port of one device or of several. Any thread may accept, and several
-/// at once. A [Waiter] waits for peers together with other sources.
+/// at once. A [verbena.verbs.Waiter] waits for peers together with other sources.
 ///
 /// [Worker#listen] opens it. The program closes it before the worker; the peers that it gave out stay.
 ///

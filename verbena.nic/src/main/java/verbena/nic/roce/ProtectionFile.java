@@ -18,9 +18,9 @@ import verbena.wire.psp.PspVersion;
 /// | line | |
 /// |---|---|
 /// | `secret FILE` | the file with the secret of all peers |
-/// | `certificate FILE`, `key FILE`, `authority FILE` | the certificate that this device shows, its private key, and
-/// the |
-/// | | certificates of those whose word counts for peers: all three, or none |
+/// | `certificate FILE` | the certificate that this device shows, with `key FILE` and `authority FILE` |
+/// | `key FILE` | the private key of that certificate |
+/// | `authority FILE` | the certificates of those whose word counts for peers |
 /// | `cipher aes128`, `cipher aes256` | the length of keys; 128 bits without such a line |
 /// | `offset 5` | the crypt offset of packets that leave, in units of 4 bytes, 5 at most; 0 without such a line |
 /// | `10.0.0.0/8 required` | a prefix of addresses, or one address, and its mode: `required`, `offered` or `off` |

@@ -9,9 +9,8 @@ import verbena.sim.ethernet.NetworkMessages;
 import verbena.sim.ethernet.NetworkText;
 import verbena.sim.ethernet.Switch;
 
-/// A run of some machines with equal cards, from event to event. Between them is a wire of the card's rate and delay,
-/// or
-/// a network.
+/// A run of some machines with equal cards, from event to event. Between them is a wire of the card's rate and
+/// delay, or a network.
 ///
 /// A request passes these stages. A core posts it (`THREAD`), and the card has it (`BEGIN`). Its data are at the card
 /// (`SEND`), and then it is at the peer's card (`ARRIVE`). The peer's answer is ready (`ANSWER`) and comes back
