@@ -55,6 +55,7 @@ static struct ibv_counters *create(void) {
     return counters;
 }
 
+/* Sends frames, which have left when it returns: those of before a flow are not counted by it. */
 static void send_frames(struct ibv_qp *qp) {
     memset(frames[RECEIVES], 0, FRAME);
     frames[RECEIVES][12] = EXPERIMENT >> 8;
@@ -65,6 +66,11 @@ static void send_frames(struct ibv_qp *qp) {
         wr.send_flags = i == FRAMES - 1 ? IBV_SEND_SIGNALED : 0;
         EXPECT_CODE(0, ibv_post_send(qp, &wr, &bad));
     }
+    struct ibv_wc wc = {0};
+    for (time_t end = time(NULL) + 10; wc.wr_id != 100 && time(NULL) < end;) {
+        EXPECT(ibv_poll_cq(cq, 1, &wc) >= 0);
+    }
+    EXPECT(wc.wr_id == 100 && wc.status == IBV_WC_SUCCESS);
 }
 
 /* Reads until the packets are there: a frame that finds no receive has no completion. */
