@@ -153,7 +153,7 @@ print_reports() { # STAMP
           print seconds, room, name, value("tests") + 0, value("failures") + value("errors"), value("skipped") + 0
         }' > "$reports"
   echo "the slowest classes:"
-  sort -rn "$reports" | head -n 20 | awk '{ printf "%8.1f s  %-20s%s\n", $1, $2, $3 }'
+  sort -rn "$reports" | head -n 20 | awk '{ printf "%8.1f s  %-22s%s\n", $1, $2, $3 }'
   find "$home" -path '*/target/surefire-reports/TEST-*.xml' -newer "$1" -exec awk '
     /<testcase / { test = $0; gsub(/.* name="|" time=.*/, "", test); sub(/" classname="/, " of ", test) }
     /<(failure|error)[ >]/ { message = $0; sub(/.*message="/, "", message); sub(/" type=.*/, "", message); print "failed: " test ": " substr(message, 1, 300) }' {} +
@@ -178,7 +178,7 @@ show_rooms() { # LOG
         room="" tests="" began=$SECONDS
         if [[ $line =~ Building\ (.*)\ [0-9][^\ ]*\ +(\[[0-9]+/[0-9]+\])$ ]]; then
           room=${BASH_REMATCH[1]}
-          printf '%8s  %-20s' "${BASH_REMATCH[2]}" "$room"
+          printf '%8s  %-22s' "${BASH_REMATCH[2]}" "$room"
         fi
         ;;
       *"Time elapsed"*) ;; # of a class
