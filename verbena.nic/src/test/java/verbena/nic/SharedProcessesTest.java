@@ -206,7 +206,7 @@ class SharedProcessesTest {
         second.signal("CONT");
         exchange(TIMES, second, fourth, fifth);
         long direct = context.counters().get("direct.requests");
-        assertThat(direct).as("requests without packets").matches(n -> way.equals("shm") ? n > 8 * TIMES : n == 0);
+        assertThat(direct).as("requests without packets").matches(n -> way.equals("shm") ? n > 8L * TIMES : n == 0);
     }
 
     /// The kernel copies to and from the memory of processes, of which some are killed in the middle.

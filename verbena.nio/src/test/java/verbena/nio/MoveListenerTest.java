@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.lang.reflect.Proxy;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -15,8 +17,8 @@ import org.junit.jupiter.api.Test;
 
 /// Streams that name connections which have ended. Over real connections a client asks seldom at such a moment.
 class MoveListenerTest {
-    private static final InetSocketAddress CLIENT = new InetSocketAddress("127.0.0.1", 7001);
-    private static final InetSocketAddress SERVER = new InetSocketAddress("127.0.0.1", 7002);
+    private static final InetSocketAddress CLIENT = new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 7001);
+    private static final InetSocketAddress SERVER = new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 7002);
 
     private static final Pace NEVER = new Pace(Long.MAX_VALUE, Long.MAX_VALUE);
 
@@ -48,24 +50,22 @@ class MoveListenerTest {
     /// A connection by TCP, or a stream that says a name.
     private Carrier carrier(InetSocketAddress local, InetSocketAddress remote, @Nullable ByteBuffer says) {
         return (Carrier) Proxy.newProxyInstance(
-                Carrier.class.getClassLoader(), new Class<?>[] {Carrier.class}, (_, method, arguments) -> {
-                    switch (method.getName()) {
-                        case "local":
-                            return local;
-                        case "remote":
-                            return remote;
-                        case "read":
-                            int length = (int) arguments[2];
-                            says.get((byte[]) arguments[0], (int) arguments[1], length);
-                            return length;
-                        case "write":
-                            return ((ByteBuffer) arguments[0]).remaining();
-                        case "close":
-                            told.add(says == null ? "TCP closed" : "stream closed");
-                            return null;
-                        default:
-                            return null;
+                Carrier.class.getClassLoader(),
+                new Class<?>[] {Carrier.class},
+                (_, method, arguments) -> switch (method.getName()) {
+                    case "local" -> local;
+                    case "remote" -> remote;
+                    case "read" -> {
+                        int length = (int) arguments[2];
+                        Objects.requireNonNull(says).get((byte[]) arguments[0], (int) arguments[1], length);
+                        yield length;
                     }
+                    case "write" -> ((ByteBuffer) arguments[0]).remaining();
+                    case "close" -> {
+                        told.add(says == null ? "TCP closed" : "stream closed");
+                        yield null;
+                    }
+                    default -> null;
                 });
     }
 

@@ -338,13 +338,13 @@ public final class Experiments {
         beside.figure("one card sends to another", gigabits(alone), "Gbit/s");
         beside.figure("two cards send to a third", gigabits(both.cards()), "Gbit/s");
         beside.figure("the most that waits in the switch", both.mostUsed() / 1e3, "KB");
-        beside.figure("pauses of a switch with a buffer of 1 MB", small.pauses(), "");
+        beside.figure("pauses of a switch with a buffer of 1 MB", (double) small.pauses(), "");
         beside.atMost("two that send over one: they share the port", gigabits(both.cards()) / gigabits(alone), 1.05);
         beside.atLeast(
                 "latency of two that send over one: they queue in the switch",
                 both.cards().median() / alone.median(),
                 1.8);
-        beside.atMost("pauses of a switch with room for both", both.pauses(), 0);
+        beside.atMost("pauses of a switch with room for both", (double) both.pauses(), 0);
         beside.atLeast(
                 "a switch with less room pauses them, and the port stays full",
                 gigabits(small.cards()) / gigabits(both.cards()) * Math.min(1, small.pauses()),

@@ -14,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -30,6 +31,8 @@ final class LinkedCalls {
 
     private LinkedCalls() {}
 
+    /// Prints the shapes.
+    ///
     /// @param rooms folders of rooms
     public static void main(String[] rooms) throws Exception {
         for (String room : rooms) {
@@ -68,7 +71,7 @@ final class LinkedCalls {
         }
     }
 
-    private static TreeSet<String> shapes() throws ReflectiveOperationException {
+    private static Set<String> shapes() throws ReflectiveOperationException {
         Object cache = field(Linker.nativeLinker(), "DOWNCALL_CACHE");
         var shapes = new TreeSet<String>();
         for (Object request : ((Map<?, ?>) field(cache, "cache")).keySet()) {

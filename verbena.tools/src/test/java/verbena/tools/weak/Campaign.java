@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -104,9 +105,8 @@ public final class Campaign {
             task.get(LIMIT_SECONDS, TimeUnit.SECONDS);
             return "";
         } catch (ExecutionException e) {
-            return e.getCause() instanceof Throwable cause
-                    ? cause + " at " + List.of(cause.getStackTrace())
-                    : e.toString();
+            Throwable cause = Objects.requireNonNull(e.getCause());
+            return cause + " at " + List.of(cause.getStackTrace());
         } catch (TimeoutException e) {
             return "it has not ended after " + LIMIT_SECONDS + " s";
         }

@@ -18,6 +18,8 @@ record OwnProgram(String name, Set<Rule> meant, Body body) {
 
     /// What it does.
     interface Body {
+        /// Runs the program.
+        ///
         /// @param seed draws what the program sends
         /// @throws AssertionError when something else came than was sent
         void run(long seed) throws Exception;
