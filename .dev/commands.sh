@@ -105,7 +105,7 @@ developer_test() {
 }
 
 run_tests() {
-  local drawn=() status=0 started length="some twelve minutes on two cores" argument draw
+  local drawn=() status=0 started length="some twenty minutes on two cores" argument draw
   local devices=("" rocev2@127.0.0.1 iwarp@127.0.0.1)
   need_maven
   # A commit has the same share everywhere, and the next one another.
