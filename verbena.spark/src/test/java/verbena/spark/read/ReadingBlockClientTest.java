@@ -338,9 +338,11 @@ class ReadingBlockClientTest {
     }
 
     @Test
-    void aDeviceThatCannotHaveASecretProvenIsLeftOut() throws Exception {
-        Settings settings = Settings.of(new SparkConf(false).set(Settings.DEVICES, "iwarp"));
-        assertThat(Door.open(settings, InetAddress.ofLiteral(HOST), SECRET)).isEmpty();
+    void iwarpHasTheSecretProvenToo() throws Exception {
+        Pair pair = new Pair("iwarp", "64m");
+        assertThat(pair.outputs.entrances()).singleElement().matches(Directory.Entrance::isProven);
+        pair.add(0, 1, "here");
+        assertThat(pair.fetch("shuffle_0_1_0")).containsEntry("shuffle_0_1_0", "here");
     }
 
     @Test
