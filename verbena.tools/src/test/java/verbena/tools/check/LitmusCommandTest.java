@@ -37,7 +37,7 @@ class LitmusCommandTest {
                             r == 1  strong       5 x
 
                           shm (strong), 5 runs: 1 of 1 outcomes that it may show, and no other
-                        """).contains("Cure: A SEND behind the WRITE");
+                        """).contains("Cure: A SEND after the WRITE");
     }
 
     @Test
