@@ -104,11 +104,9 @@ developer_test() {
   esac
 }
 
-run_tests() {
-  local drawn=() status=0 started length="some twenty minutes on two cores" argument draw
-  local devices=("" rocev2@127.0.0.1 iwarp@127.0.0.1)
-  need_maven
-  # A commit has the same share everywhere, and the next one another.
+# The number of the share of what runs in part: a commit has the same everywhere, and the next one another.
+find_draw() { # ARGUMENT ...
+  local draw argument
   draw=$(git -C "$home" rev-parse HEAD 2> /dev/null || true)
   draw=$((16#0${draw:0:4} % 6))
   for argument in "$@"; do
@@ -116,6 +114,33 @@ run_tests() {
       -Dverbena.draw=*) draw=${argument#*=} ;;
     esac
   done
+  [[ "$draw" =~ ^[0-9]{1,9}$ ]] || wrong "-Dverbena.draw needs a number, got \"$draw\""
+  echo $((10#$draw))
+}
+
+# What of a table runs: the share that is drawn, all by --deep, or what is named. Sets words to the arguments that say so.
+choose() { # NAME-FOR-PEOPLE SHARES ARGUMENT ...
+  local share argument
+  words=()
+  share=$(find_draw "${@:3}")
+  for argument in "${@:3}"; do
+    case $argument in
+      --deep) share="" ;;
+      -Dverbena.draw=*) ;;
+      *) share="" words+=("$argument") ;;
+    esac
+  done
+  if [ -n "$share" ]; then
+    words=(--share "$((share % $2))/$2")
+    echo "verbena: of $1 the share $((share % $2)) of $2 was drawn (-Dverbena.draw=$share); --deep runs all" >&2
+  fi
+}
+
+run_tests() {
+  local drawn=() status=0 started length="some twenty minutes on two cores" draw
+  local devices=("" rocev2@127.0.0.1 iwarp@127.0.0.1)
+  need_maven
+  draw=$(find_draw "$@")
   if [ "${1:-}" = --deep ]; then
     drawn=(-Dverbena.deep=true)
     length="hours"
@@ -207,13 +232,15 @@ run_pyverbs() {
 }
 
 run_other_programs() {
+  local words
+  choose "the programs of others" 3 "$@"
   ready
   if [ ! -f "$state/app/lib/librdmacm.so.1" ]; then
     echo "verbena: programs: skipped: libibverbs.so.1 and librdmacm.so.1 were not built, because there is no C compiler"
     return
   fi
   in_network_of_its_own "$JAVA_HOME/bin/java" "$home/verbena.abi/src/test/programs/OtherPrograms.java" \
-    "$state/app/bin/verbena" "$home/verbena.abi/src/test/c" "$@"
+    "$state/app/bin/verbena" "$home/verbena.abi/src/test/c" "${words[@]}"
 }
 
 # In a network namespace of its own where one can be made, as root or as one of a user namespace, with a cable beside loopback:
@@ -319,8 +346,10 @@ run_with_spark() { # CLASS FOLDER-OF-JARS ARGUMENT ...
 }
 
 developer_lab() {
+  local words
+  choose "the lab's checks" 6 "$@"
   build_room workshop/lab "the lab's checks"
-  exec "$JAVA_HOME/bin/java" -XX:+UseSerialGC -Dverbena.root="$home" -cp "$(class_path workshop/lab)" verbena.lab.Main "$@"
+  exec "$JAVA_HOME/bin/java" -XX:+UseSerialGC -Dverbena.root="$home" -cp "$(class_path workshop/lab)" verbena.lab.Main "${words[@]}"
 }
 
 # Quick: one JVM for each scenario, on whichever processors; otherwise all pairs of compilers, for half an hour.

@@ -24,7 +24,8 @@ import java.util.stream.Stream;
 /// They run in a network namespace of their own where the launcher may make one: no port is taken there, and there
 /// is an interface beside loopback, which some ask for.
 ///
-/// Run by the JDK from this one file: `java OtherPrograms.java VERBENA SOURCES [NAME ...]`.
+/// Run by the JDK from this one file: `java OtherPrograms.java VERBENA SOURCES [NAME ...]`, or with `--share N/M` in place
+/// of names.
 public final class OtherPrograms {
     private static final long PATIENCE_SECONDS = 120;
     private static final String DEVICE = "rocev2_lo";
@@ -116,6 +117,11 @@ public final class OtherPrograms {
     private final Path verbena;
     private final Path folder;
     private final Path sources;
+    /// Every how many runs one is tried, and which.
+    private int shares = 1;
+
+    private int share;
+    private int seen;
     private int passed;
     private int failed;
     private int skipped;
@@ -144,6 +150,12 @@ public final class OtherPrograms {
         var all = new OtherPrograms(Path.of(arguments[0]).toAbsolutePath(), Path.of(arguments[1]).toAbsolutePath());
         var programs = all.programs();
         List<String> names = Arrays.asList(arguments).subList(2, arguments.length);
+        if (names.size() == 2 && names.getFirst().equals("--share")) {
+            String[] share = names.getLast().split("/", -1);
+            all.share = Integer.parseInt(share[0]);
+            all.shares = Integer.parseInt(share[1]);
+            names = List.of();
+        }
         List<String> known = programs.stream().map(Program::name).toList();
         for (String name : names) {
             if (!known.contains(name)) {
@@ -516,6 +528,11 @@ public final class OtherPrograms {
     // ---- running them
 
     private void tryOut(Program program) throws Exception {
+        List<Run> runs =
+                program.runs().stream().filter(_ -> seen++ % shares == share).toList();
+        if (runs.isEmpty()) {
+            return;
+        }
         for (String need : program.needs()) {
             if (!isInstalled(need)) {
                 skipped++;
@@ -528,7 +545,7 @@ public final class OtherPrograms {
                 return;
             }
         }
-        for (Run run : program.runs()) {
+        for (Run run : runs) {
             tryOut(program.name(), run);
         }
     }

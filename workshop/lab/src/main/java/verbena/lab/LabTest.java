@@ -2,6 +2,8 @@ package verbena.lab;
 
 import java.nio.file.Path;
 import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
@@ -17,8 +19,8 @@ import org.junit.jupiter.api.TestReporter;
 public class LabTest {
     /// The folder of the project.
     static final String ROOT = "verbena.root";
-    /// The property with the pattern of the checks to run.
-    static final String PATTERN = "verbena.lab.pattern";
+    /// The property with the names of the checks to run, a line each.
+    static final String NAMES = "verbena.lab.names";
 
     private static final int BUILD_SECONDS = 600;
 
@@ -47,12 +49,13 @@ public class LabTest {
         }
     }
 
-    /// Returns the rows whose names have the pattern.
+    /// Returns the rows that are named; all of them where none is.
     @TestFactory
     public Stream<DynamicTest> checks(TestReporter reporter) {
         var runner = new Runner(Objects.requireNonNull(lab), (kind, text) -> reporter.publishEntry(kind.name(), text));
+        Set<String> names = System.getProperty(NAMES, "").lines().collect(Collectors.toSet());
         return Table.checks().stream()
-                .filter(check -> Table.matching(System.getProperty(PATTERN, "")).test(check.name()))
+                .filter(check -> names.isEmpty() || names.contains(check.name()))
                 .map(check -> DynamicTest.dynamicTest(check.name(), () -> runner.run(check)));
     }
 }

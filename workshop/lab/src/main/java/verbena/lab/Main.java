@@ -16,7 +16,8 @@ import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 import org.opentest4j.TestAbortedException;
 
-/// `./verbena lab [--list] [PATTERN]`: runs the checks whose names have the pattern, and prints a line for each.
+/// `./verbena lab [--list] [PATTERN | --share N/M]`: runs the checks whose names have the pattern, or a share of them,
+/// and prints a line for each.
 /// Ends with 0 when none failed, or when there is no lab: nothing was checked then, and nothing has failed. Ends
 /// with 1 otherwise.
 public final class Main implements TestExecutionListener {
@@ -37,17 +38,23 @@ public final class Main implements TestExecutionListener {
 
     /// Runs the checks.
     ///
-    /// @param arguments perhaps `--list`, perhaps a pattern
+    /// @param arguments perhaps `--list`, perhaps a pattern or a share
     public static void main(String[] arguments) {
         List<String> words = new ArrayList<>(List.of(arguments));
         boolean list = words.remove("--list");
+        List<Check> among = Table.checks();
+        if (words.size() == 2 && words.getFirst().equals("--share")) {
+            String[] share = words.getLast().split("/", -1);
+            among = Table.share(Integer.parseInt(share[0]), Integer.parseInt(share[1]));
+            words.clear();
+        }
         if (words.size() > 1 || words.stream().anyMatch(word -> word.startsWith("-"))) {
-            System.err.println("verbena: lab: takes --list and one pattern; see verbena lab --help");
+            System.err.println("verbena: lab: takes --list, --deep or one pattern; see verbena lab --help");
             System.exit(2);
         }
         String pattern = words.isEmpty() ? "" : words.getFirst();
-        List<String> names = Table.checks().stream().map(Check::name).toList();
-        List<String> wanted = names.stream().filter(Table.matching(pattern)).toList();
+        List<String> wanted =
+                among.stream().map(Check::name).filter(Table.matching(pattern)).toList();
         if (list) {
             wanted.forEach(System.out::println);
             return;
@@ -56,7 +63,7 @@ public final class Main implements TestExecutionListener {
             System.err.println("verbena: lab: no check's name has \"" + pattern + "\"; --list tells them");
             System.exit(2);
         }
-        System.setProperty(LabTest.PATTERN, pattern);
+        System.setProperty(LabTest.NAMES, String.join("\n", wanted));
         var main = new Main(System.out);
         LauncherFactory.create()
                 .execute(
@@ -64,7 +71,7 @@ public final class Main implements TestExecutionListener {
                                 .selectors(selectClass(LabTest.class))
                                 .build(),
                         main);
-        System.exit(main.summary(names.size() - wanted.size()));
+        System.exit(main.summary(Table.checks().size() - wanted.size()));
     }
 
     @Override

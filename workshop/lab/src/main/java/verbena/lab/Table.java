@@ -65,6 +65,24 @@ final class Table {
         return Pattern.compile(expression).asPredicate();
     }
 
+    /// Returns one of some equal parts of the checks, each part with some of every kind. Checks in a row under the same
+    /// weather other than fair stay together: the last of them judges what the others have lost.
+    static List<Check> share(int share, int shares) {
+        var drawn = new ArrayList<Check>();
+        int group = -1;
+        Weather before = Weather.FAIR;
+        for (Check check : checks()) {
+            if (check.weather() == Weather.FAIR || check.weather() != before) {
+                group++;
+            }
+            before = check.weather();
+            if (group % shares == share) {
+                drawn.add(check);
+            }
+        }
+        return drawn;
+    }
+
     private void add(Check row) {
         rows.add(row);
     }

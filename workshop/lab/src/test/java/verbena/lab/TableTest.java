@@ -2,6 +2,7 @@ package verbena.lab;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -23,6 +24,39 @@ class TableTest {
         assertThat(matching("UD, send-lat -R")).hasSize(2);
         assertThat(matching("(")).isEmpty();
         assertThat(matching("")).isEqualTo(NAMES);
+    }
+
+    /// Whatever is drawn, each kind of check has some, and what judges the losses has had checks before it.
+    @Test
+    void eachCheckIsInOneShareAndEachShareHasAllKinds() {
+        var all = new ArrayList<String>();
+        for (int share = 0; share < 6; share++) {
+            List<String> names = Table.share(share, 6).stream().map(Check::name).toList();
+            assertThat(names).hasSizeBetween(40, 50);
+            for (String kind : List.of(
+                    "cm, we connect: ",
+                    "cm, we serve: ",
+                    "perf, we connect: ",
+                    "perf, we serve: ",
+                    "iwarp rping, ",
+                    "iwarp we ",
+                    "ibverbs, ",
+                    "abi, with its twin: ",
+                    "rc: we ",
+                    "link=raw",
+                    "link=xdp",
+                    "every operation and error, ")) {
+                assertThat(names).as(kind).anyMatch(name -> name.contains(kind));
+            }
+            for (String judge : List.of("what they sent was lost", "what we sent was lost")) {
+                int at = names.indexOf(judge);
+                assertThat(at < 0 || names.get(at - 1).contains("is lost"))
+                        .as(judge)
+                        .isTrue();
+            }
+            all.addAll(names);
+        }
+        assertThat(all).containsExactlyInAnyOrderElementsOf(NAMES);
     }
 
     /// Each change of the weather costs commands in the guest, and the counters of what was lost begin anew.
