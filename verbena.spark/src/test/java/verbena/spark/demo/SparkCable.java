@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /// A cluster of two hosts: network namespaces, and a pair of virtual interfaces that joins them. A token bucket at
-/// each end (`tc`) keeps the rate. The first host has a master and a worker, the second a worker. Needs root.
+/// each end (`tc`) may keep a rate. The first host has a master and a worker, the second a worker. Needs root.
 final class SparkCable implements AutoCloseable {
     private static final String PREFIX = "10.79.1.";
     private static final String MASTER = "spark://" + PREFIX + "1:7077";
@@ -26,7 +26,7 @@ final class SparkCable implements AutoCloseable {
 
     /// Lays the cable, and starts the master and the workers.
     ///
-    /// @param rate as `tc` has it, such as 10gbit
+    /// @param rate as `tc` has it, such as 10gbit; empty for none
     /// @param scratch for the files of executors
     static SparkCable lay(SparkRun home, String rate, Path scratch) throws IOException, InterruptedException {
         var cable = new SparkCable();
@@ -45,8 +45,10 @@ final class SparkCable implements AutoCloseable {
                 String name = cable.namespaces.get(end - 1);
                 command("ip", "-n", name, "address", "add", PREFIX + end + "/24", "dev", "eth0");
                 command("ip", "-n", name, "link", "set", "eth0", "up");
-                command(("tc -n " + name + " qdisc add dev eth0 root tbf rate " + rate + " burst 256kb latency 5ms")
-                        .split(" ", -1));
+                if (!rate.isEmpty()) {
+                    command(("tc -n " + name + " qdisc add dev eth0 root tbf rate " + rate + " burst 256kb latency 5ms")
+                            .split(" ", -1));
+                }
             }
             cable.daemon(
                     home,
@@ -84,6 +86,23 @@ final class SparkCable implements AutoCloseable {
         }
     }
 
+    /// Returns why this process can neither make hosts nor record what is between them; empty when it can.
+    static String whyNot() throws InterruptedException {
+        String probe = "verbena-spark-" + ProcessHandle.current().pid();
+        try {
+            command("dumpcap", "--version");
+            command("ip", "netns", "add", probe);
+            try {
+                command("ip", "-n", probe, "link", "add", "eth0", "type", "veth", "peer", "name", "eth1");
+            } finally {
+                command("ip", "netns", "delete", probe);
+            }
+            return "";
+        } catch (IOException e) {
+            return String.valueOf(e.getMessage());
+        }
+    }
+
     private static void command(String... words) throws IOException, InterruptedException {
         Process process = new ProcessBuilder(words).redirectErrorStream(true).start();
         String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
@@ -95,7 +114,20 @@ final class SparkCable implements AutoCloseable {
     /// Starts a process of Spark's cluster, and waits for the line that says that it is ready.
     private void daemon(SparkRun home, int end, String main, String ready, List<String> arguments, Path scratch)
             throws IOException {
-        ProcessBuilder builder = home.java(List.of("-Xmx256m", "-Dspark.local.dir=" + scratch), main, arguments);
+        Process _ = start(
+                end, home.java(List.of("-Xmx256m", "-Dspark.local.dir=" + scratch), main, arguments), main, ready);
+    }
+
+    /// Begins to record what RoCE's port of the first host sends and gets. The recorder, a program of others, ends by
+    /// itself after so many datagrams, because it loses what it has not written when others end it.
+    Process record(int datagrams, Path file) throws IOException {
+        String command = "dumpcap -q -i eth0 -s 128 -c " + datagrams + " -w " + file + " -f";
+        var words = new ArrayList<String>(List.of(command.split(" ", -1)));
+        words.add("udp port 4791");
+        return start(1, new ProcessBuilder(words), "dumpcap", "File: ");
+    }
+
+    private Process start(int end, ProcessBuilder builder, String main, String ready) throws IOException {
         Process process = at(end, builder).redirectErrorStream(true).start();
         processes.add(process);
         BufferedReader out = process.inputReader(StandardCharsets.UTF_8);
@@ -107,6 +139,7 @@ final class SparkCable implements AutoCloseable {
             throw new IOException(main + " has ended");
         }
         Thread.ofVirtual().start(() -> out.lines().forEach(rest -> {})); // or it would wait for a reader
+        return process;
     }
 
     private ProcessBuilder at(int end, ProcessBuilder builder) {

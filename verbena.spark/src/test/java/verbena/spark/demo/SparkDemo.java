@@ -1,8 +1,10 @@
 package verbena.spark.demo;
 
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,6 +16,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.apache.spark.package$;
 import verbena.spark.VerbenaShuffleManager;
+import verbena.wire.BigEndian;
+import verbena.wire.pcap.CaptureReader;
+import verbena.wire.pcap.CapturedPacket;
 
 /// The same jobs with Spark's sort shuffle and with ours, over several devices and through faults. Compares
 /// results, and says what share of the remote bytes went by READ. The last line is `N passed, N failed`.
@@ -25,6 +30,14 @@ public final class SparkDemo {
     private static final String ALL_BY_READ = "100 % by READ";
     /// Jobs that run under the agent.
     private static final String UNDER_THE_AGENT = "sort,group";
+    /// Jobs between two hosts whose devices encrypt.
+    private static final String PROTECTED = "sort,group,blocks";
+    /// Datagrams that are recorded there. These jobs have some thousands.
+    private static final int RECORDED = 100;
+    /// The octet of a datagram on Ethernet over IPv4 that has RoCE's version of its transport, 0, in the clear. In
+    /// its place a packet of PSP has the length of its header, and a message about keys a letter.
+    private static final int VERSION_AT = 43;
+
     /// The driver and two executors.
     private static final int PROCESSES = 3;
     /// Executors end after the driver, and write their lines then.
@@ -93,6 +106,7 @@ public final class SparkDemo {
             judge(scenario, sorted);
         }
         judgeAgent(sorted);
+        judgeProtected(sorted);
         System.out.println(passed + " passed, " + failed + " failed");
         return failed == 0;
     }
@@ -169,6 +183,54 @@ public final class SparkDemo {
                 lines.size() == PROCESSES && rdma > 0 && rdma >= LEAST_SHARE * (rdma + tcp),
                 rdma + " bytes by RDMA, " + tcp + " by TCP, in " + lines.size() + " processes");
         System.out.printf(Locale.ROOT, "      %s: %,d of %,d bytes of channels by RDMA%n", name, rdma, rdma + tcp);
+    }
+
+    /// Our shuffle between two hosts whose devices encrypt, because the configuration of the application names a
+    /// policy.
+    private void judgeProtected(SparkRun.Outcome sorted) throws IOException, InterruptedException {
+        String name = "rocev2 between two hosts, psp by configuration";
+        String why = SparkCable.whyNot();
+        if (!why.isEmpty()) {
+            System.out.println("skip  " + name + ": " + why);
+            return;
+        }
+        Path secret = Files.writeString(spark.home().resolve("secret"), "0123456789abcdef0123456789abcdef");
+        Files.setPosixFilePermissions(secret, PosixFilePermissions.fromString("rw-------"));
+        Path policy = Files.writeString(spark.home().resolve("psp"), "secret secret\ndefault required\n");
+        Path wire = spark.home().resolve("wire.pcapng");
+        SparkRun.Outcome ours;
+        boolean isRecorded;
+        try (SparkCable cable = SparkCable.lay(spark, "", spark.home().resolve("scratch"))) {
+            Process recorder = cable.record(RECORDED, wire);
+            Map<String, String> settings =
+                    Map.of("spark.verbena.devices", "rocev2", "spark.executorEnv.VERBENA_PSP", policy.toString());
+            ours = spark.run(cable.application(
+                    spark, managedBy(VerbenaShuffleManager.class.getName(), settings), arguments(PROTECTED)));
+            isRecorded = recorder.waitFor(SUMMARY_SECONDS, TimeUnit.SECONDS);
+        }
+        if (!judge(name, ours.trouble().isEmpty(), ours.trouble())) {
+            return;
+        }
+        judgeResults(name, PROTECTED, ours, sorted);
+        judge(
+                name + ": by READ",
+                ours.counter("bytes.read") > 0,
+                ours.counters().toString());
+        int hidden = isRecorded ? hidden(wire) : 0;
+        judge(name + ": on the wire", hidden == RECORDED, hidden + " of " + RECORDED + " datagrams are encrypted");
+        figures(name, ours, sorted);
+    }
+
+    /// Counts the recorded datagrams that are no packets of RoCE.
+    private static int hidden(Path wire) throws IOException {
+        int hidden = 0;
+        try (var reader = CaptureReader.open(wire)) {
+            for (CapturedPacket packet = reader.next(); packet != null; packet = reader.next()) {
+                MemorySegment bytes = packet.bytes();
+                hidden += (BigEndian.u8(bytes, VERSION_AT) & 0xF) != 0 ? 1 : 0;
+            }
+        }
+        return hidden;
     }
 
     /// One line for each process, as soon as all have written theirs.

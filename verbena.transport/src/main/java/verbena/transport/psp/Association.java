@@ -33,17 +33,17 @@ public final class Association implements AutoCloseable {
 
     /// The limits at which keys are renewed, and at which they die.
     ///
-    /// @param renewPackets sealed by keys, after which others are wanted
-    /// @param endPackets after which no other is sealed by them
+    /// @param renewBytes of packets sealed by keys, after which others are wanted
+    /// @param endBytes after which no other packet is sealed by them
     /// @param renewNanos after which others are wanted
     /// @param endNanos after which they are dead
     /// @param overlapNanos after which keys are dead when the peer has begun to seal by others
-    public record Limits(long renewPackets, long endPackets, long renewNanos, long endNanos, long overlapNanos) {
+    public record Limits(long renewBytes, long endBytes, long renewNanos, long endNanos, long overlapNanos) {
         /// @throws IllegalArgumentException when keys would die before they are renewed
         public Limits {
-            if (renewPackets < 1 || endPackets < renewPackets) {
+            if (renewBytes < 1 || endBytes < renewBytes) {
                 throw new IllegalArgumentException(
-                        "renewPackets: 1 to endPackets, which is " + endPackets + ", got " + renewPackets);
+                        "renewBytes: 1 to endBytes, which is " + endBytes + ", got " + renewBytes);
             }
             if (renewNanos < 1 || endNanos < renewNanos) {
                 throw new IllegalArgumentException(
@@ -62,14 +62,14 @@ public final class Association implements AutoCloseable {
         final PspSealer sealer;
         final long bornNanos;
         long diesNanos;
-        long sealed;
+        long sealedBytes;
         /// Whether the peer has sealed by them.
         boolean isUsed;
 
         Epoch(Keys keys, PspVersion version, int cryptOffset, Limits limits, long now) {
             this.keys = keys;
             opener = new PspOpener(version, keys.opening);
-            sealer = new PspSealer(keys.sealingSpi, version, keys.sealing, cryptOffset, FIRST_IV, limits.endPackets);
+            sealer = new PspSealer(keys.sealingSpi, version, keys.sealing, cryptOffset, FIRST_IV, Long.MAX_VALUE);
             bornNanos = now;
             diesNanos = now + limits.endNanos;
         }
@@ -146,21 +146,21 @@ public final class Association implements AutoCloseable {
     /// Returns whether another agreement is wanted: there are no keys, or they are near their limits.
     public boolean wantsKeys(long now) {
         Epoch by = current;
-        return by == null || by.sealed >= limits.renewPackets || now - by.bornNanos >= limits.renewNanos;
+        return by == null || by.sealedBytes >= limits.renewBytes || now - by.bornNanos >= limits.renewNanos;
     }
 
     /// Seals a text into a packet, as [PspSealer#seal] does. Returns the bytes of the packet, or [#NO_KEYS].
     public int seal(
             MemorySegment text, long textAt, int textBytes, MemorySegment packet, long at, int nextHeader, long now) {
         Epoch by = current;
-        int bytes = by == null || isDead(by, now)
+        int bytes = by == null || isDead(by, now) || by.sealedBytes >= limits.endBytes
                 ? NO_KEYS
                 : by.sealer.seal(text, textAt, textBytes, packet, at, nextHeader);
         if (by == null || bytes == NO_KEYS) {
             unsealed++;
             return NO_KEYS;
         }
-        by.sealed++;
+        by.sealedBytes += bytes;
         sealed++;
         return bytes;
     }

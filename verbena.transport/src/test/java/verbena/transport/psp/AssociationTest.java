@@ -24,9 +24,10 @@ class AssociationTest {
     private static final long SECOND = 1_000_000_000;
     private static final int UDP = 17;
     private static final int TEXT_BYTES = 40;
+    private static final int TEXT_BYTES_MAX = 4_000;
     private static final int PACKET_BYTES = PspHeader.BYTES + TEXT_BYTES + PspHeader.ICV_BYTES;
-    private static final Association.Limits LIMITS =
-            new Association.Limits(1_000, 2_000, 120 * SECOND, 180 * SECOND, 10 * SECOND);
+    private static final Association.Limits LIMITS = new Association.Limits(
+            1_000L * PACKET_BYTES, 2_000L * PACKET_BYTES, 120 * SECOND, 180 * SECOND, 10 * SECOND);
 
     private final byte[] scratch = new byte[4096];
     private final Random random = new Random(54);
@@ -64,19 +65,24 @@ class AssociationTest {
     }
 
     private int seal(Association by, MemorySegment packet) {
-        return by.seal(packet, PspHeader.BYTES, TEXT_BYTES, packet, 0, UDP, now);
+        int text = (int) packet.byteSize() - PspHeader.BYTES - PspHeader.ICV_BYTES;
+        return by.seal(packet, PspHeader.BYTES, text, packet, 0, UDP, now);
     }
 
     private MemorySegment seal(Association by, int number) {
-        MemorySegment packet = MemorySegment.ofArray(new byte[PACKET_BYTES]);
+        return seal(by, number, TEXT_BYTES);
+    }
+
+    private MemorySegment seal(Association by, int number, int textBytes) {
+        MemorySegment packet = MemorySegment.ofArray(new byte[PspHeader.BYTES + textBytes + PspHeader.ICV_BYTES]);
         BigEndian.put32(packet, PspHeader.BYTES, number);
-        assertThat(seal(by, packet)).isEqualTo(PACKET_BYTES);
+        assertThat(seal(by, packet)).isEqualTo((int) packet.byteSize());
         return packet;
     }
 
     private PspVerdict open(Association by, MemorySegment packet) {
         MemorySegment copy = MemorySegment.ofArray(packet.toArray(ValueLayout.JAVA_BYTE));
-        return by.open(copy, 0, PACKET_BYTES, copy, PspHeader.BYTES, now);
+        return by.open(copy, 0, (int) copy.byteSize(), copy, PspHeader.BYTES, now);
     }
 
     @Test
@@ -195,24 +201,41 @@ class AssociationTest {
     }
 
     @Test
-    void keysThatAreNotRenewedEndByPackets() {
+    void keysThatAreNotRenewedEndByBytes() {
         connect();
-        for (int i = 1; i <= LIMITS.endPackets(); i++) {
-            assertThat(a.wantsKeys(now)).isEqualTo(i > LIMITS.renewPackets());
+        for (int i = 0; i < LIMITS.endBytes() / PACKET_BYTES; i++) {
+            assertThat(a.wantsKeys(now)).isEqualTo(i * (long) PACKET_BYTES >= LIMITS.renewBytes());
             assertThat(open(b, seal(a, i))).isEqualTo(PspVerdict.ACCEPTED);
         }
         assertThat(seal(a, MemorySegment.ofArray(new byte[PACKET_BYTES]))).isEqualTo(Association.NO_KEYS);
     }
 
+    @Test
+    void longPacketsUseKeysUpSooner() {
+        connect();
+        long left = LIMITS.renewBytes();
+        for (int i = 0; left > 0; i++) {
+            assertThat(a.wantsKeys(now)).isFalse();
+            MemorySegment packet = seal(a, i, TEXT_BYTES_MAX);
+            assertThat(open(b, packet)).isEqualTo(PspVerdict.ACCEPTED);
+            left -= packet.byteSize();
+        }
+        assertThat(a.wantsKeys(now)).isTrue();
+        assertThat(b.wantsKeys(now)).as("each end counts what it seals").isFalse();
+        connect();
+        assertThat(a.wantsKeys(now)).isFalse();
+    }
+
     /// A packet on its way.
     private record Flight(long arrivesNanos, boolean isToB, MemorySegment packet) {}
 
-    /// Packets overtake each other by up to 8 s, and each end renews whenever it wants to: none is lost, and no
+    /// Packets of any length overtake each other by up to 8 s, and keys are renewed by bytes: none is lost, and no
     /// recorded one is taken again.
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3})
     void noPacketIsLostOverManyRotations(long seed) {
         var chance = new Random(seed);
+        int longest = TEXT_BYTES + chance.nextInt(2 * TEXT_BYTES);
         var flights = new PriorityQueue<Flight>((x, y) -> Long.compare(x.arrivesNanos, y.arrivesNanos));
         var recorded = new ArrayList<Flight>();
         connect();
@@ -229,7 +252,8 @@ class AssociationTest {
                 rotations++;
             }
             boolean isToB = chance.nextBoolean();
-            var flight = new Flight(now + chance.nextLong(8 * SECOND), isToB, seal(isToB ? a : b, i));
+            MemorySegment packet = seal(isToB ? a : b, i, TEXT_BYTES + chance.nextInt(longest));
+            var flight = new Flight(now + chance.nextLong(8 * SECOND), isToB, packet);
             sent++;
             flights.add(flight);
             recorded.add(flight);
@@ -253,7 +277,7 @@ class AssociationTest {
 
     @Test
     void limitsThatCannotHoldAreRefused() {
-        assertThatThrownBy(() -> new Association.Limits(2, 1, 1, 1, 0)).hasMessageContaining("renewPackets: ");
+        assertThatThrownBy(() -> new Association.Limits(2, 1, 1, 1, 0)).hasMessageContaining("renewBytes: ");
         assertThatThrownBy(() -> new Association.Limits(1, 1, 2, 1, 0)).hasMessageContaining("renewNanos: ");
         assertThatThrownBy(() -> new Association.Limits(1, 1, 1, 1, -1)).hasMessageContaining("overlapNanos: ");
     }

@@ -43,9 +43,10 @@ public final class PspLink extends ForwardingLink implements PacketPairs {
 
     private static final int BATCH = 64;
     private static final long SECOND = 1_000_000_000;
-    /// A rotation after 10 minutes or 2^30 packets; keys are dead after 30 minutes or 2^32 packets.
+    /// A rotation after 10 minutes or 64 GiB; keys are dead after 30 minutes or 256 GiB, fewer bytes than TLS 1.3
+    /// allows one key of AES-GCM (RFC 8446, 5.5).
     private static final Association.Limits LIMITS =
-            new Association.Limits(1L << 30, 1L << 32, 600 * SECOND, 1_800 * SECOND, 10 * SECOND);
+            new Association.Limits(1L << 36, 1L << 38, 600 * SECOND, 1_800 * SECOND, 10 * SECOND);
 
     /// The number of rehearsals after which an agreement takes milliseconds.
     private static final int REHEARSALS = 3;

@@ -27,8 +27,11 @@ import verbena.wire.psp.PspVersion;
 /// Ends with PSP on a wire in memory, in virtual time. The test decides what arrives.
 final class PspNet {
     static final long SECOND = 1_000_000_000;
+    /// The bytes of a packet of PSP here.
+    private static final int PACKET_BYTES = 96;
+    /// A rotation after 500 packets.
     static final Association.Limits LIMITS =
-            new Association.Limits(500, 5_000, 600 * SECOND, 1_800 * SECOND, 10 * SECOND);
+            new Association.Limits(500 * PACKET_BYTES, 5_000 * PACKET_BYTES, 600 * SECOND, 1_800 * SECOND, 10 * SECOND);
     static final Association.Limits UNLIMITED =
             new Association.Limits(1L << 40, 1L << 41, 600 * SECOND, 1_800 * SECOND, 10 * SECOND);
     static final byte[] SECRET = "a secret of thirty-two bytes 001".getBytes(StandardCharsets.US_ASCII);
