@@ -51,6 +51,13 @@ public final class OtherPrograms {
     /// @param runs what is tried, in turn
     private record Program(String name, List<String> needs, String where, List<Run> runs) {}
 
+    /// When a server ends: with its client, when it is ended, or when it has what it counts.
+    private enum End {
+        WITH_CLIENT,
+        STAYS,
+        COUNTS
+    }
+
     /// @param what is checked, in a few words
     /// @param device that the programs are to see
     /// @param environment beside ours
@@ -58,7 +65,7 @@ public final class OtherPrograms {
     /// @param client ends with 0 when all is well; PORT stands for a free port, FOLDER for a folder of this run of
     ///     tests
     /// @param says what its output has then
-    /// @param serverStays that it serves until it is ended
+    /// @param end of the server
     private record Run(
             String what,
             String device,
@@ -66,23 +73,23 @@ public final class OtherPrograms {
             String server,
             String client,
             List<String> says,
-            boolean serverStays) {
+            End end) {
         /// On loopback.
         Run(String what, Map<String, String> environment, String server, String client, List<String> says) {
-            this(what, DEVICE, environment, server, client, says, false);
+            this(what, DEVICE, environment, server, client, says, End.WITH_CLIENT);
         }
 
         /// The same through memory that the processes share.
         Run overShm() {
             var ucx = new HashMap<>(environment);
             ucx.computeIfPresent("UCX_NET_DEVICES", (_, _) -> "shm:1");
-            return new Run(what, "shm", ucx, server, client, says, serverStays);
+            return new Run(what, "shm", ucx, server, client, says, end);
         }
 
         /// At the namespace's interface.
         static Run onCable(
                 String what, Map<String, String> environment, String server, String client, List<String> says) {
-            return new Run(what, CABLE, environment, server, client, says, false);
+            return new Run(what, CABLE, environment, server, client, says, End.WITH_CLIENT);
         }
 
         /// With memory of UCX on demand. Its `UCX_IB_REG_METHODS=odp` takes a key for flags at the end, in 1.13, and
@@ -91,11 +98,16 @@ public final class OtherPrograms {
             var ucx = new HashMap<>(environment);
             ucx.put("UCX_IB_ODP_MAX_SIZE", "inf");
             return new Run(
-                    what + ", memory on demand", device, ucx, server, client + " -B", says, serverStays);
+                    what + ", memory on demand", device, ucx, server, client + " -B", says, end);
         }
 
         Run whoseServerStays() {
-            return new Run(what, device, environment, server, client, says, true);
+            return new Run(what, device, environment, server, client, says, End.STAYS);
+        }
+
+        /// With packets that may be lost: the client runs again until the server has counted enough.
+        Run whoseServerCounts() {
+            return new Run(what, device, environment, server, client, says, End.COUNTS);
         }
     }
 
@@ -293,7 +305,29 @@ public final class OtherPrograms {
                         test + ", " + what, Map.of(), program, program + " 127.0.0.1", List.of("65536      100")));
             }
         });
+        runs.addAll(frames());
         return runs;
+    }
+
+    /// Whole Ethernet frames (`IBV_QPT_RAW_PACKET`) and flows.
+    private static List<Run> frames() {
+        String ours = "02:00:00:00:00:01";
+        String theirs = "02:00:00:00:00:02";
+        String bandwidth = "raw_ethernet_bw -d " + DEVICE + " -F -s 256 -n 200 ";
+        return List.of(
+                new Run(
+                                "raw_ethernet_bw",
+                                Map.of(),
+                                bandwidth + "--server -B " + theirs + " -E " + ours,
+                                bandwidth + "--client -B " + ours + " -E " + theirs,
+                                List.of("256        200"))
+                        .whoseServerCounts(),
+                new Run(
+                        "raw_ethernet_fs_rate",
+                        Map.of(),
+                        null,
+                        "raw_ethernet_fs_rate --server -d " + DEVICE + " -B " + ours + " -n 100",
+                        List.of("fs_avg_time")));
     }
 
     private static List<Run> uct() {
@@ -605,16 +639,16 @@ public final class OtherPrograms {
         Ended client;
         do { // until the server is there
             client = startOver(run, run.client(), port).await();
-        } while (!isGood(client, run)
-                && server != null
+        } while (server != null
+                && (run.end() == End.COUNTS ? !server.process().waitFor(1, TimeUnit.SECONDS) : !isGood(client, run))
                 && server.process().isAlive()
-                && System.nanoTime() - from < TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS / 8));
-        if (run.serverStays()) {
+                && System.nanoTime() - from < TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS / 2));
+        if (run.end() == End.STAYS) {
             server.process().destroy();
         }
         Ended served = server == null ? null : server.await();
         double seconds = (System.nanoTime() - from) / 1e9;
-        if (isGood(client, run) && (served == null || served.code() == 0 || run.serverStays())) {
+        if (isGood(client, run) && (served == null || served.code() == 0 || run.end() == End.STAYS)) {
             passed++;
             say(name, "ok", run.what(), seconds);
             return;

@@ -118,8 +118,13 @@ public final class Limits {
     /// @param with does what it is for, and ends it
     private record Row(String what, long low, long high, LongConsumer with) {
         void tryAll() {
+            tryOne(0);
+            tryAllButZero();
+        }
+
+        void tryAllButZero() {
             for (long value : new long[] {
-                0, 1, high - 1, high, high + 1, Integer.MAX_VALUE, Integer.MIN_VALUE, -1, 1L << 31, (1L << 32) - 1
+                1, high - 1, high, high + 1, Integer.MAX_VALUE, Integer.MIN_VALUE, -1, 1L << 31, (1L << 32) - 1
             }) {
                 if (value == (int) value || high > Integer.MAX_VALUE) {
                     tryOne(value);
@@ -158,8 +163,11 @@ public final class Limits {
         Context context = fixture.a();
         var rows = new ArrayList<Row>();
         if (has.maxQpWr() <= 1 << 16) { // a million takes seconds
-            rows.add(ofSizes(fixture, "maxSendWr", has.maxQpWr(), n -> new Sizes(n, 1, 1, 1, 0)));
-            rows.add(ofSizes(fixture, "maxReceiveWr", has.maxQpWr(), n -> new Sizes(1, n, 1, 1, 0)));
+            // Not 0: soft-iWARP makes no queue pair without a send queue.
+            ofSizes(fixture, "maxSendWr", has.maxQpWr(), n -> new Sizes(n, 1, 1, 1, 0))
+                    .tryAllButZero();
+            ofSizes(fixture, "maxReceiveWr", has.maxQpWr(), n -> new Sizes(1, n, 1, 1, 0))
+                    .tryAllButZero();
         }
         rows.add(ofSizes(fixture, "maxSendSge", has.maxSge(), n -> new Sizes(1, 1, n, 1, 0)));
         rows.add(ofSizes(fixture, "maxReceiveSge", has.maxSge(), n -> new Sizes(1, 1, 1, n, 0)));
@@ -172,7 +180,7 @@ public final class Limits {
                     n -> context.createCompletionQueue((int) n).close()));
         }
         rows.add(new Row("port", 1, has.physicalPorts(), n -> context.port((int) n)));
-        rows.add(new Row("pkey index", 0, has.maxPkeys() - 1L, n -> context.pkey(1, (int) n)));
+        rows.add(new Row("pkey index", 0, context.port(1).pkeyTableLength() - 1L, n -> context.pkey(1, (int) n)));
         rows.add(new Row("AckTimeout", 0, 31, n -> new AckTimeout((int) n)));
         rows.add(new Row("RnrTimer", 0, 31, n -> new RnrTimer((int) n)));
         rows.forEach(Row::tryAll);

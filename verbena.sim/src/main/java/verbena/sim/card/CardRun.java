@@ -385,10 +385,11 @@ public final class CardRun {
             case READ -> at(peer.pcie.read(agenda.now(), delay, requests.bytes[slot], isCold()), ANSWER, slot);
             case ATOMIC -> at(atomic(peer, slot) + delay, ANSWER, slot);
             case WRITE, SEND -> {
-                long written = peer.pcie.write(agenda.now(), delay, requests.bytes[slot], times.isPast());
+                long written =
+                        peer.pcie.write(agenda.now(), delay, requests.bytes[slot], times.isPast(program.memory()));
                 if (operation == Operation.SEND) {
                     peer.pcie.read(agenda.now(), delay, times.wqe(), false);
-                    peer.pcie.write(agenda.now(), delay, times.cqe(), times.isPast());
+                    peer.pcie.write(agenda.now(), delay, times.cqe(), times.isPast(times.cqe()));
                 }
                 at(Math.max(now, written - times.pcieWrite()), ANSWER, slot);
             }
@@ -426,7 +427,8 @@ public final class CardRun {
         long now = program.isAcknowledged() ? work(machine, queuePair, times.finish()) : agenda.now();
         long seen = now;
         if (operation.isAnswered()) {
-            seen = machine.pcie.write(agenda.now(), now - agenda.now(), requests.bytes[slot], times.isPast());
+            seen = machine.pcie.write(
+                    agenda.now(), now - agenda.now(), requests.bytes[slot], times.isPast(requests.bytes[slot]));
             machine.reads[queuePair]--;
             int next = machine.waiting[queuePair];
             if (next >= 0) {
@@ -436,7 +438,10 @@ public final class CardRun {
             }
         }
         if (requests.signaled[slot]) {
-            at(machine.pcie.write(agenda.now(), now - agenda.now(), times.cqe(), times.isPast()), SEEN, slot);
+            at(
+                    machine.pcie.write(agenda.now(), now - agenda.now(), times.cqe(), times.isPast(times.cqe())),
+                    SEEN,
+                    slot);
         } else {
             count(slot, seen);
         }

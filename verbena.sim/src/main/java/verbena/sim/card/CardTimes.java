@@ -3,7 +3,7 @@ package verbena.sim.card;
 /// The numbers of a card as a run needs them: times in picoseconds, lengths in bytes.
 ///
 /// @param cache     the bytes of memory that reads of the card find in the cache
-/// @param isPast    whether a write of the card goes past the cache
+/// @param ddio      the bytes of the cache that writes of the card may fill
 /// @param pcieWrite one way over PCIe: an answer waits until its data have left the card
 record CardTimes(
         long build,
@@ -30,7 +30,7 @@ record CardTimes(
         int contextBytes,
         int reads,
         long cache,
-        boolean isPast,
+        long ddio,
         int mtu,
         int headers,
         double picosPerByte) {
@@ -60,10 +60,15 @@ record CardTimes(
                 card.count(Quantity.QP_BYTES),
                 card.count(Quantity.READS),
                 (long) card.value(Quantity.LLC),
-                card.value(Quantity.DDIO) == 0,
+                (long) card.value(Quantity.DDIO),
                 card.count(Quantity.MTU),
                 card.count(Quantity.HEADERS),
                 8000 / card.value(Quantity.RATE));
+    }
+
+    /// Returns whether the card's writes to an area of memory go past the cache, which cannot hold it.
+    boolean isPast(long areaBytes) {
+        return areaBytes > ddio;
     }
 
     /// Returns what a message takes on the wire.

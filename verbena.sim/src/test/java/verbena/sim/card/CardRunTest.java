@@ -181,6 +181,20 @@ class CardRunTest {
     }
 
     @Test
+    void writesToMoreMemoryThanTheCacheTakesGoToMemory() {
+        String narrow = "cx5 ddio=2M write-credits=4";
+        Measured held = run(narrow, "write 64 threads=8 qps=8 memory=2M");
+        Measured past = run(narrow, "write 64 threads=8 qps=8 memory=4M");
+        assertThat(past.rate()).isLessThan(held.rate() * 0.95);
+        assertThat(run("cx5 ddio=4M write-credits=4", "write 64 threads=8 qps=8 memory=4M")
+                        .rate())
+                .isBetween(held.rate() * 0.99, held.rate() * 1.01);
+        assertThat(run("cx5 ddio=0 write-credits=4", "write 64 threads=8 qps=8 memory=1M")
+                        .rate())
+                .isLessThan(held.rate() * 0.95);
+    }
+
+    @Test
     void aWindowOfOneTakesItsLatency() {
         Measured one = run("cx6", "read 8 window=1");
         assertThat(1e3 / one.rate()).isBetween(one.median() * 0.9, one.median() * 1.2);
