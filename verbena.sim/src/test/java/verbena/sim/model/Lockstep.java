@@ -447,6 +447,9 @@ final class Lockstep {
                     handedOver.add(posted.send);
                 }
             }
+            if (requests.stream().anyMatch(each -> each.send.operation() == ModelSend.Operation.SEND_WITH_INVALIDATE)) {
+                pairs.forEach(each -> each.taps.forEach(tap -> tap.repeatAnswersTo(queuePair.qpn())));
+            }
             call(() -> "    submit", queuePair.maySend(), open::submit);
             handedOver.forEach(queuePair::send);
         }

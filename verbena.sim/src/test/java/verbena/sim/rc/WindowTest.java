@@ -198,6 +198,28 @@ class WindowTest {
                 """);
     }
 
+    /// The refusal is silent, so this acknowledgement is the responder's last word.
+    @Test
+    void whatCameBeforeARefusedInvalidationFailsWhenItsAcknowledgementIsLost() {
+        rc().retries(1).run("""
+                b         post  recv 100 wr 1
+                b         post  recv 100 wr 2
+                a         post  send 10 wr 6 signaled
+                a         post  send 10 inv 0x12345678 wr 7
+                a -> b    SEND_ONLY             psn 100
+                a -> b    SEND_ONLY_INVALIDATE  psn 101  => refused
+                b -x a    ACK  psn 100     lost
+                b         completion  wr 1 success
+                b         completion  wr 2 rem-inv-req-err
+                b         state  ERR
+                +67.108864ms  a -> b    SEND_ONLY  psn 100  => dropped.state
+                a -> b    SEND_ONLY_INVALIDATE  psn 101  => dropped.state
+                nothing until +67.108864ms
+                a         completion  wr 6 retry-exc-err
+                a         completion  wr 7 wr-flush-err
+                """);
+    }
+
     @Test
     void aRegionCannotBeInvalidatedByAPeer() {
         rc().run("""
