@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import verbena.verbs.AddressVector;
 import verbena.verbs.QpAttributes;
 
@@ -19,6 +20,11 @@ public final class Checker {
     private final List<TrackedDevice> devices = new CopyOnWriteArrayList<>();
     /// The queue pairs that are open, by number: those of several devices may have the same.
     private final Map<Integer, List<TrackedPair>> pairs = new ConcurrentHashMap<>();
+    /// The regions that are open, by the keys that peers use.
+    private final Map<MemoryKey, TrackedRegion> regions = new ConcurrentHashMap<>();
+
+    /// A key of a device, by which memory is named.
+    public record MemoryKey(TrackedDevice device, int value) {}
 
     /// @param on the rules that are on
     /// @param rules makes what hears for them
@@ -107,6 +113,24 @@ public final class Checker {
             left.remove(pair);
             return left.isEmpty() ? null : left;
         });
+    }
+
+    public void opened(TrackedRegion region) {
+        regions.put(new MemoryKey(region.device(), region.rkey()), region);
+    }
+
+    public void closed(TrackedRegion region) {
+        regions.remove(new MemoryKey(region.device(), region.rkey()), region);
+    }
+
+    /// Returns the open region that peers reach by a key; null when it is no region's, as that of a window.
+    public @Nullable TrackedRegion region(TrackedDevice device, int rkey) {
+        return rkey == 0 ? null : regions.get(new MemoryKey(device, rkey));
+    }
+
+    /// Returns the open regions of a device that peers reach.
+    public List<TrackedRegion> regions(TrackedDevice device) {
+        return regions.values().stream().filter(each -> each.device() == device).toList();
     }
 
     /// Returns the queue pair of this process that `pair` is connected with; empty when it is elsewhere, or not

@@ -71,10 +71,12 @@ final class Layer {
 
     void opened(TrackedRegion region) {
         regions.put(region.lkey(), region);
+        checker.opened(region);
     }
 
     void closed(TrackedRegion region) {
         regions.remove(region.lkey(), region);
+        checker.closed(region);
     }
 
     /// Returns the open region of a key of this side; null when none has it.

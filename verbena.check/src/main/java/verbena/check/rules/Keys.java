@@ -1,7 +1,6 @@
 package verbena.check.rules;
 
 import java.util.EnumSet;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -24,24 +23,14 @@ import verbena.verbs.spi.SendOperation;
 
 /// Watches the keys by which peers reach memory.
 final class Keys extends Watcher {
-    /// Keys that are kept, the oldest of which are forgotten.
-    private static final int KEYS = 4_096;
     /// Requests for a device from which on a region should have had one.
     private static final int MANY = 64;
     private static final Set<Access> REMOTE = EnumSet.of(Access.REMOTE_READ, Access.REMOTE_WRITE, Access.REMOTE_ATOMIC);
 
-    private record Key(TrackedDevice device, int rkey) {}
-
     private final Checker checker;
     private final Findings findings;
-    private final Map<Key, CallPlace> invalid = new LinkedHashMap<>() {
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<Key, CallPlace> eldest) {
-            return size() > KEYS;
-        }
-    };
-    private final Map<Key, TrackedRegion> regions = new ConcurrentHashMap<>();
-    private final Set<Key> used = ConcurrentHashMap.newKeySet();
+    private final EndedKeys invalid = new EndedKeys();
+    private final Set<TrackedRegion> used = ConcurrentHashMap.newKeySet();
     private final Map<TrackedDevice, AtomicLong> requests = new ConcurrentHashMap<>();
 
     Keys(Checker checker) {
@@ -70,16 +59,14 @@ final class Keys extends Watcher {
                     pair.made());
         }
         if (operation == SendOperation.BIND_WINDOW) {
-            synchronized (invalid) {
-                invalid.remove(new Key(pair.device(), request.rkey()));
-            }
+            invalid.begin(pair.device(), request.rkey());
         }
         TrackedPair peer = Regions.isRemote(request) ? checker.peer(pair).orElse(null) : null;
         if (peer != null) {
-            var key = new Key(peer.device(), request.rkey());
-            checkTarget(request, key);
-            TrackedRegion region = regions.get(key);
+            checkKey(request, peer.device());
+            TrackedRegion region = checker.region(peer.device(), request.rkey());
             if (region != null) {
+                used.add(region);
                 checkRemote(request, operation, region, peer);
             }
         }
@@ -141,13 +128,9 @@ final class Keys extends Watcher {
         findings.tell(Rule.NO_ACCESS, what, request.place(), "the rights were set", given);
     }
 
-    private void checkTarget(TrackedRequest request, Key key) {
-        used.add(key);
-        requests.computeIfAbsent(key.device, _ -> new AtomicLong()).incrementAndGet();
-        CallPlace where;
-        synchronized (invalid) {
-            where = invalid.get(key);
-        }
+    private void checkKey(TrackedRequest request, TrackedDevice device) {
+        requests.computeIfAbsent(device, _ -> new AtomicLong()).incrementAndGet();
+        CallPlace where = invalid.place(device, request.rkey());
         if (where != null) {
             findings.tell(
                     Rule.KEY_INVALID,
@@ -161,39 +144,27 @@ final class Keys extends Watcher {
     @Override
     public void onEnd(TrackedRequest request, boolean isOk) {
         TrackedPair pair = TrackedPair.of(request);
-        Key key = pair == null || !isOk ? null : invalidated(request, pair);
-        if (key != null) {
-            synchronized (invalid) {
-                invalid.put(key, request.place());
-            }
+        TrackedDevice owner = pair == null || !isOk ? null : ownerOfInvalidated(request, pair);
+        if (owner != null) {
+            invalid.end(owner, request.rkey(), request.place());
         }
     }
 
-    private @Nullable Key invalidated(TrackedRequest request, TrackedPair pair) {
+    /// Returns the device whose key a request has invalidated; null when it has invalidated none that is known.
+    private @Nullable TrackedDevice ownerOfInvalidated(TrackedRequest request, TrackedPair pair) {
         if (request.operation() == SendOperation.LOCAL_INVALIDATE) {
-            return new Key(pair.device(), request.rkey());
+            return pair.device();
         }
-        if (request.operation() == SendOperation.SEND_WITH_INVALIDATE) {
-            return checker.peer(pair)
-                    .map(peer -> new Key(peer.device(), request.rkey()))
-                    .orElse(null);
-        }
-        return null;
-    }
-
-    @Override
-    public void onRegister(TrackedRegion region) {
-        if (region.rkey() != 0) {
-            regions.put(new Key(region.device(), region.rkey()), region);
-        }
+        return request.operation() == SendOperation.SEND_WITH_INVALIDATE
+                ? checker.peer(pair).map(TrackedPair::device).orElse(null)
+                : null;
     }
 
     @Override
     public void onUnregister(TrackedRegion region) {
         AtomicLong count = requests.get(region.device());
-        var key = new Key(region.device(), region.rkey());
         boolean isRemote = region.region().access().stream().anyMatch(REMOTE::contains);
-        if (isRemote && count != null && count.get() >= MANY && !used.contains(key) && hasNoOtherPeers(region)) {
+        if (isRemote && count != null && count.get() >= MANY && !used.contains(region) && hasNoOtherPeers(region)) {
             findings.tell(
                     Rule.RIGHT_UNUSED,
                     "a region gave rights to peers, and none of their " + count.get() + " requests has used it.",
@@ -216,7 +187,6 @@ final class Keys extends Watcher {
 
     @Override
     public void onUnregistered(TrackedRegion region) {
-        used.remove(new Key(region.device(), region.rkey()));
-        regions.remove(new Key(region.device(), region.rkey()), region);
+        used.remove(region);
     }
 }

@@ -32,10 +32,6 @@ import verbena.verbs.spi.SendOperation;
 /// program where it says so. Only reliable connections
 /// count: of others no completion says what the peer has.
 final class Races extends Watcher {
-    private record Key(TrackedDevice device, int rkey) {}
-
-    private record Target(TrackedRegion region, RaceStep.Memory memory, long address) {}
-
     private final Checker checker;
     private final RaceModel model;
     private final @Nullable Actor process;
@@ -51,7 +47,8 @@ final class Races extends Watcher {
 
     private final Map<TrackedPair, Chain> chains = new HashMap<>();
     private final Map<TrackedQueue, Actor> pollers = new WeakHashMap<>();
-    private final Map<Key, Target> targets = new ConcurrentHashMap<>();
+    /// The memory of regions that this process can address.
+    private final Map<TrackedRegion, RaceStep.Memory> memories = new ConcurrentHashMap<>();
 
     /// @param areThreadsApart whether threads are ordered only by what can be seen; otherwise all threads of the
     ///     process count as one, which does one thing after the other
@@ -119,15 +116,15 @@ final class Races extends Watcher {
         }
         Kind kind = kind(operation);
         TrackedPair peer = kind == null ? null : checker.peer(pair).orElse(null);
-        Target target = peer == null ? null : target(peer.device(), request);
+        TrackedRegion target = peer == null ? null : target(peer.device(), request);
         synchronized (this) {
             Chain chain = chains.computeIfAbsent(pair, _ -> model.open());
             RaceStep step = model.request(
                     actor(), chain, request.number(), operation.name(), request.place(), request.isFenced());
             step.request(request);
             if (kind != null && target != null) {
-                long offset = request.remoteAddress() - target.address;
-                step.add(kind, target.memory, target.memory.base() + offset, bytes(operation, request));
+                RaceStep.Memory memory = memory(target, 0);
+                step.add(kind, memory, memory.base() + offset(target, request), bytes(operation, request));
             }
             for (Piece each : request.pieces()) {
                 TrackedRegion region = each.region();
@@ -155,26 +152,30 @@ final class Races extends Watcher {
     }
 
     private RaceStep.Memory memory(TrackedRegion region, long address) {
-        Target known = targets.get(new Key(region.device(), region.rkey()));
-        return known == null ? new RaceStep.Memory(0, region.toString(), address) : known.memory;
+        RaceStep.Memory known = memories.get(region);
+        return known == null ? new RaceStep.Memory(0, region.toString(), address) : known;
     }
 
-    private @Nullable Target target(TrackedDevice device, TrackedRequest request) {
-        Target known = targets.get(new Key(device, request.rkey()));
+    private @Nullable TrackedRegion target(TrackedDevice device, TrackedRequest request) {
+        TrackedRegion known = checker.region(device, request.rkey());
         if (known != null) {
             return isIn(known, request) ? known : null;
         }
-        for (Target each : targets.values()) { // the key may be a window's
-            if (each.region.device() == device && isIn(each, request)) {
+        for (TrackedRegion each : checker.regions(device)) { // the key may be a window's
+            if (isIn(each, request)) {
                 return each;
             }
         }
         return null;
     }
 
-    private static boolean isIn(Target target, TrackedRequest request) {
-        long offset = request.remoteAddress() - target.address;
-        return offset >= 0 && offset <= target.region.length() - request.bytes();
+    private boolean isIn(TrackedRegion region, TrackedRequest request) {
+        long offset = offset(region, request);
+        return memories.containsKey(region) && offset >= 0 && offset <= region.length() - request.bytes();
+    }
+
+    private static long offset(TrackedRegion target, TrackedRequest request) {
+        return request.remoteAddress() - target.region().address();
     }
 
     @Override
@@ -252,30 +253,28 @@ final class Races extends Watcher {
     @Override
     public void onRegister(TrackedRegion region) {
         if (region.memory() != null) {
-            var memory =
-                    new RaceStep.Memory(0, region.toString(), region.memory().address());
-            targets.put(
-                    new Key(region.device(), region.rkey()),
-                    new Target(region, memory, region.region().address()));
+            memories.put(
+                    region,
+                    new RaceStep.Memory(0, region.toString(), region.memory().address()));
         }
     }
 
     @Override
     public void onUnregistered(TrackedRegion region) {
-        targets.remove(new Key(region.device(), region.rkey()));
+        memories.remove(region);
     }
 
     @Override
     public void onAccess(TrackedRegion region, long offset, long length, boolean isStore) {
-        Target target = targets.get(new Key(region.device(), region.rkey()));
-        if (target == null) {
+        RaceStep.Memory memory = memories.get(region);
+        if (memory == null) {
             return;
         }
-        long from = target.memory.base() + offset;
+        long from = memory.base() + offset;
         CallPlace here = CallPlace.here();
         synchronized (this) {
             RaceStep step = model.processor(actor(), here);
-            step.add(isStore ? Kind.STORE : Kind.LOAD, target.memory, from, length);
+            step.add(isStore ? Kind.STORE : Kind.LOAD, memory, from, length);
             model.access(step);
         }
         TrackedRequest receive = receive(region.device(), from, length);

@@ -2,9 +2,9 @@ package verbena.check.rules;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import verbena.check.CallPlace;
@@ -23,19 +23,11 @@ import verbena.verbs.spi.SendOperation;
 
 /// Watches how regions end.
 final class Regions extends Watcher {
-    /// Keys of closed regions that are kept, the oldest of which are forgotten.
-    private static final int KEYS = 4_096;
-
-    private record Key(TrackedDevice device, int rkey) {}
-
     private final Checker checker;
     private final Findings findings;
-    private final Map<Key, CallPlace> closed = new LinkedHashMap<>() {
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<Key, CallPlace> eldest) {
-            return size() > KEYS;
-        }
-    };
+    private final EndedKeys closed = new EndedKeys();
+    /// The number of messages that the program has taken, by the queue pair that received them.
+    private final Map<TrackedPair, Long> taken = new ConcurrentHashMap<>();
 
     Regions(Checker checker) {
         this.checker = checker;
@@ -44,10 +36,8 @@ final class Regions extends Watcher {
 
     @Override
     public void onRegister(TrackedRegion region) {
-        synchronized (closed) {
-            closed.remove(new Key(region.device(), region.lkey()));
-            closed.remove(new Key(region.device(), region.rkey()));
-        }
+        closed.begin(region.device(), region.lkey());
+        closed.begin(region.device(), region.rkey());
     }
 
     @Override
@@ -85,10 +75,8 @@ final class Regions extends Watcher {
     @Override
     public void onUnregistered(TrackedRegion region) {
         CallPlace here = CallPlace.here();
-        synchronized (closed) {
-            closed.put(new Key(region.device(), region.lkey()), here);
-            closed.put(new Key(region.device(), region.rkey()), here);
-        }
+        closed.end(region.device(), region.lkey(), here);
+        closed.end(region.device(), region.rkey(), here);
     }
 
     private @Nullable TrackedRequest findOwn(TrackedRegion region) {
@@ -112,7 +100,7 @@ final class Regions extends Watcher {
             for (TrackedPair each : pairs(device)) {
                 TrackedPair peer = isWorking(each) ? checker.peer(each).orElse(null) : null;
                 if (peer != null && peer.device() == region.device()) {
-                    for (TrackedRequest request : each.sendsUnderWay()) {
+                    for (TrackedRequest request : notSeenBy(peer, each)) {
                         if (isRemote(request) && request.rkey() == region.rkey()) {
                             return request;
                         }
@@ -121,6 +109,37 @@ final class Regions extends Watcher {
             }
         }
         return null;
+    }
+
+    /// Returns the requests under way of which the peer has taken no message, neither theirs nor one behind them: a
+    /// message says that all before it were carried out.
+    private List<TrackedRequest> notSeenBy(TrackedPair peer, TrackedPair poster) {
+        long unseen = poster.messages() - taken.getOrDefault(peer, 0L);
+        List<TrackedRequest> all = poster.sendsUnderWay();
+        for (int i = all.size() - 1; i >= 0; i--) {
+            unseen -= TrackedPair.takesReceive(all.get(i)) ? 1 : 0;
+            if (unseen < 0) {
+                return all.subList(i + 1, all.size());
+            }
+        }
+        return all;
+    }
+
+    @Override
+    public void onMessage(TrackedPair pair) {
+        taken.merge(pair, 1L, Long::sum);
+    }
+
+    @Override
+    public void onModify(TrackedPair pair, QpState before, List<TrackedRequest> lost) {
+        if (pair.queuePair().state() == QpState.RESET) {
+            taken.remove(pair);
+        }
+    }
+
+    @Override
+    public void onClose(TrackedPair pair, QpState before, List<TrackedRequest> lost) {
+        taken.remove(pair);
     }
 
     /// Returns whether it has not failed: one that has is done with its requests, and says so when it is polled.
@@ -180,10 +199,7 @@ final class Regions extends Watcher {
     }
 
     private void checkKey(TrackedDevice device, int key, String how, TrackedRequest request) {
-        CallPlace where;
-        synchronized (closed) {
-            where = closed.get(new Key(device, key));
-        }
+        CallPlace where = closed.place(device, key);
         if (where != null) {
             findings.tell(
                     Rule.KEY_CLOSED,

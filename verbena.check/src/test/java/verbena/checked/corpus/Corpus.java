@@ -24,6 +24,7 @@ final class Corpus {
             new RegionClosedEarly(),
             new ReceiveRegionClosed(),
             new RemoteRegionClosed(),
+            new RegionClosedBeforeMessage(),
             new KeyOfClosedRegion(),
             new DatagramReceiveShort(),
             new DatagramChanged(),
