@@ -56,6 +56,7 @@ final class MessageChannel implements AutoCloseable {
     private final Message[] arrivals = new Message[MESSAGES_MAX];
     private final ArrayBlockingQueue<Message> free = new ArrayBlockingQueue<>(MESSAGES_MAX);
     private final Message[] departures = new Message[MESSAGES_MAX];
+    private final Transfers transfers = new Transfers();
     private final WorkCompletion arrived = new WorkCompletion();
     private final Thread completions;
     private volatile IntConsumer onRead = MessageChannel::ignore;
@@ -128,12 +129,41 @@ final class MessageChannel implements AutoCloseable {
     }
 
     /// Writes `length` bytes of `from` into the peer's memory at the same place, and sends a message that cannot
-    /// arrive before them.
+    /// arrive before them. The bytes belong to the device until [#awaitTransfer].
     void send(Message message, MemoryRegion from, long offset, int length, RemoteMemory to) {
+        transfers.begin(message.index(), offset);
+        boolean isPosted = false;
         try (SendBatch batch = connection.queuePair().sendBatch()) {
             batch.write(WRITE, to.address() + offset, to.rkey()).sge(from, offset, length);
             addTo(batch, message);
             batch.submit();
+            isPosted = true;
+        } finally {
+            if (!isPosted) {
+                transfers.end(message.index());
+            }
+        }
+    }
+
+    /// Waits until the WRITE from an offset is complete, whatever the peer has answered.
+    ///
+    /// @throws ConnectionException when it is not in time
+    void awaitTransfer(long offset) throws InterruptedException {
+        if (!transfers.await(offset, silence)) {
+            String text = "a WRITE was not complete after " + Sizes.seconds(silence);
+            fail(text);
+            throw new ConnectionException(ConnectionException.Reason.TIMEOUT, text);
+        }
+    }
+
+    /// Waits until no WRITE is under way, so that memory may go. On a connection that has ended they come back.
+    void awaitTransfers() {
+        try {
+            for (long offset : transfers.underWay()) {
+                transfers.await(offset, silence);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 
@@ -228,17 +258,23 @@ final class MessageChannel implements AutoCloseable {
                         why = done.cause().isEmpty() ? done.status().label() : done.cause();
                     }
                     if ((done.wrId() & (READ | WRITE)) == 0) {
-                        free.add(departures[(int) done.wrId()]); // no thread may wait for one for ever
+                        departed((int) done.wrId()); // no thread may wait for one for ever
                     }
                 } else if ((done.wrId() & READ) != 0) {
                     onRead.accept((int) done.wrId());
                 } else {
-                    free.add(departures[(int) done.wrId()]);
+                    departed((int) done.wrId());
                 }
             }
         } catch (InterruptedException | InvalidStateException _) {
             // Closed.
         }
+    }
+
+    /// Takes back a message that is complete. So is the WRITE in front of it.
+    private void departed(int index) {
+        transfers.end(index);
+        free.add(departures[index]);
     }
 
     /// Sends the message that this end is busy, and returns it; null when it cannot be sent now.

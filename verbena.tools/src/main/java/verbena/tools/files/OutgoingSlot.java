@@ -131,6 +131,7 @@ final class OutgoingSlot implements Runnable {
     @Override
     public void run() {
         try {
+            channel.awaitTransfer(window.offset(index)); // of the content before this
             if (pack.isEmpty()) {
                 sendChunk();
             } else {

@@ -131,6 +131,7 @@ final class Session implements AutoCloseable {
         }
         disk.close();
         closing.run();
+        channel.awaitTransfers();
         window.close();
     }
 }
