@@ -83,6 +83,9 @@ public final class LitmusCommand extends ToolCommand {
                 LitmusText.story(story, device).forEach(this::print);
             }
         }
+        if (!json && stories.size() > 1) {
+            device.ifPresent(on -> print(LitmusText.sum(stories, on)));
+        }
         if (json) {
             print(Json.format(LitmusStory.facts(stories, device)));
         } else if (isList) {

@@ -187,6 +187,27 @@ final class LitmusText {
         return begin + seen + " of " + part.allowed().size() + " outcomes that it may show, and no other";
     }
 
+    /// Returns what a device has shown in all programs, in a sentence.
+    static String sum(List<LitmusStory> stories, LitmusDevice on) {
+        List<Part> parts =
+                stories.stream().flatMap(story -> story.parts().stream()).toList();
+        List<Part> tried =
+                parts.stream().filter(part -> part.seen().isPresent()).toList();
+        int seen = tried.stream()
+                .mapToInt(part -> part.seen().orElseThrow().counts().size())
+                .sum();
+        int forbidden = tried.stream().mapToInt(part -> part.forbidden().size()).sum();
+        return "%s (%s): %d of %d programs and cures ran; %d of %d outcomes that it may show, and %d that it may not"
+                .formatted(
+                        on.device().name(),
+                        on.profile().text(),
+                        tried.size(),
+                        parts.size(),
+                        seen - forbidden,
+                        tried.stream().mapToInt(part -> part.allowed().size()).sum(),
+                        forbidden);
+    }
+
     private static void wrap(List<String> lines, String indent, String text) {
         var line = new StringBuilder(indent);
         for (String word : text.split(" ", -1)) {

@@ -49,6 +49,17 @@ class LitmusCommandTest {
     }
 
     @Test
+    void atTheEndOfAllIsTheirSum() {
+        Cli cli = Cli.run("check", "litmus", "all", "-d", "shm", "--runs", "1");
+
+        assertThat(cli.status()).as(cli.err()).isZero();
+        assertThat(cli.outLines().getLast())
+                .matches(
+                        "shm \\(strong\\): \\d+ of \\d+ programs and cures ran; \\d+ of \\d+ outcomes that it may show,"
+                                + " and 0 that it may not");
+    }
+
+    @Test
     void aPageHasAllOfThem(@TempDir Path folder) throws Exception {
         Path page = folder.resolve("litmus.html");
         Cli cli = Cli.run("check", "litmus", "--html", page.toString());

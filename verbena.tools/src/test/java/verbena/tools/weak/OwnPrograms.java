@@ -34,6 +34,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import verbena.check.Rule;
 import verbena.messages.PeerMemory;
 import verbena.messages.Pending;
@@ -80,27 +81,42 @@ final class OwnPrograms {
 
     private OwnPrograms() {}
 
-    /// Returns all programs.
+    /// Returns the programs whose names are wanted.
     ///
     /// @param folder for their files
-    static List<OwnProgram> all(Path folder) throws IOException {
-        var all = new ArrayList<OwnProgram>();
-        List<String> examples = SourcePrograms.examples();
-        Path classes = Files.createDirectory(folder.resolve("classes"));
-        SourcePrograms.compile(examples, classes);
-        for (String each : examples) {
-            String name = SourcePrograms.name(each);
-            all.add(new OwnProgram("examples/" + name, MEANT.getOrDefault(name, Set.of()), _ -> {
-                assertThat(SourcePrograms.printed(List.of(each), classes)).isEqualTo(SourcePrograms.promised(each));
-            }));
-        }
+    static List<OwnProgram> all(Path folder, Predicate<String> wanted) throws IOException {
+        var all = new ArrayList<OwnProgram>(examples(folder, wanted));
         all.add(new OwnProgram("messages", OwnPrograms::messages));
         all.add(new OwnProgram("stream", STREAMS, OwnPrograms::stream));
         all.add(new OwnProgram("nio", STREAMS, OwnPrograms::nio));
         all.add(new OwnProgram("netty", STREAMS, OwnPrograms::netty));
         all.add(new OwnProgram("cp", seed -> copy(Files.createTempDirectory(folder, "cp"), seed)));
         all.add(new OwnProgram("rping", _ -> ping()));
+        all.add(new OwnProgram("store", Set.of(), true, seed -> StoreProgram.run(folder.resolve("store"), seed)));
+        all.removeIf(each -> !wanted.test(each.name()));
         return all;
+    }
+
+    private static List<OwnProgram> examples(Path folder, Predicate<String> wanted) throws IOException {
+        List<String> examples = SourcePrograms.examples().stream()
+                .filter(each -> wanted.test(exampleName(each)))
+                .toList();
+        Path classes = folder.resolve("classes");
+        if (!examples.isEmpty()) {
+            Files.createDirectory(classes);
+            SourcePrograms.compile(examples, classes);
+        }
+        return examples.stream()
+                .map(each -> new OwnProgram(
+                        exampleName(each),
+                        MEANT.getOrDefault(SourcePrograms.name(each), Set.of()),
+                        _ -> assertThat(SourcePrograms.printed(List.of(each), classes))
+                                .isEqualTo(SourcePrograms.promised(each))))
+                .toList();
+    }
+
+    private static String exampleName(String source) {
+        return "examples/" + SourcePrograms.name(source);
     }
 
     /// Returns a program that looks at memory when its WRITE has completed. That is luck on a card, so it has to be
