@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /// Runs programs over Verbena's libraries, as `verbena run` does it, each in a process of its own.
@@ -127,6 +128,16 @@ final class Programs implements AutoCloseable {
         var more = new HashMap<>(environment);
         more.put(variable, value);
         return new Programs(more);
+    }
+
+    /// Returns one of some equal parts of the cases, as it is drawn (`-Dverbena.draw=N`); all with
+    /// `-Dverbena.deep=true`.
+    static Stream<String> draw(int shares, String... cases) {
+        int share = Integer.getInteger("verbena.draw", 0) % shares;
+        boolean isDeep = Boolean.getBoolean("verbena.deep");
+        return IntStream.range(0, cases.length)
+                .filter(i -> isDeep || i % shares == share)
+                .mapToObj(i -> cases[i]);
     }
 
     /// Skips the test where this host does not have the program.

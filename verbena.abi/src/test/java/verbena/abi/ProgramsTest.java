@@ -3,11 +3,12 @@ package verbena.abi;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /// Programs of rdma-core, as the distribution has them, over our libraries: two of a kind find each other.
 class ProgramsTest {
@@ -48,9 +49,10 @@ class ProgramsTest {
                 .contains("hca_id:\trocev2_lo", "PORT_ACTIVE (4)", "link_layer:\t\tEthernet", "RoCE v2", "ATOMIC_HCA");
     }
 
-    @ParameterizedTest
-    @ValueSource(
-            strings = {
+    /// Half of them, as it is drawn.
+    private static Stream<String> drawn() {
+        return Programs.draw(
+                2,
                 "ibv_rc_pingpong -c",
                 "ibv_rc_pingpong -e -N",
                 "ibv_rc_pingpong -t",
@@ -60,8 +62,11 @@ class ProgramsTest {
                 "ibv_uc_pingpong -c",
                 "ibv_ud_pingpong -c",
                 "ibv_srq_pingpong -c",
-                "ibv_xsrq_pingpong"
-            })
+                "ibv_xsrq_pingpong");
+    }
+
+    @ParameterizedTest
+    @MethodSource("drawn")
     void pingPongs(String command) throws IOException {
         String port = Programs.freePort();
         String program = command + " -g 0 -n 50 -p " + port;

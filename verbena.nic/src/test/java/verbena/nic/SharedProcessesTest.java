@@ -223,7 +223,7 @@ class SharedProcessesTest {
         var wc = new WorkCompletion();
         do {
             first.queuePair.postWrite(++posted, first.memory, 0, LENGTH, first.address, first.rkey);
-            assertThat(first.cq.await(wc, Duration.ofSeconds(5))).as("in time").isTrue();
+            assertThat(first.cq.await(wc, SOON)).as("in time").isTrue();
             assertThat(wc.wrId()).isEqualTo(posted);
         } while (wc.ok());
         // The end may be noticed while nothing is under way: then the next request finds the queue pair in ERR.
@@ -272,7 +272,7 @@ class SharedProcessesTest {
         neighbour.queuePair.postSend(8, neighbour.memory, 0, 100);
         neighbour.kill();
         var wc = new WorkCompletion();
-        assertThat(neighbour.cq.await(wc, Duration.ofSeconds(2))).isTrue();
+        assertThat(neighbour.cq.await(wc, SOON)).isTrue();
         assertThat(wc.wrId()).isEqualTo(7);
         assertThat(wc.status()).isEqualTo(WcStatus.RETRY_EXC_ERR);
         assertThat(neighbour.cq.await(wc, SOON)).isTrue();
