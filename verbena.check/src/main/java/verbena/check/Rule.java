@@ -17,12 +17,12 @@ public enum Rule {
     READ_UNFENCED(
             Grade.ERROR,
             "a request sends the result of a READ or atomic before it, without a fence",
-            "IBTA 10.8.3.3: only a fence orders a SEND or WRITE behind a READ or atomic",
+            "IBTA 10.8.3.3: only a fence orders a SEND or WRITE after a READ or atomic",
             "the card gathers before the result is there, and sends the old bytes",
             "call fenced() on the later request, or wait for the READ to complete"),
     TARGET_SHARED(
             Grade.LUCK,
-            "two requests under way fill the same bytes",
+            "two outstanding requests fill the same bytes",
             "ibv_post_recv(3), ibv_post_send(3): a request owns its target until its completion was taken",
             "one result overwrites the other, in any order and in pieces",
             "give each request a target of its own"),
@@ -34,20 +34,20 @@ public enum Rule {
             "close the region first, then the arena of its memory"),
     REGION_BUSY(
             Grade.LUCK,
-            "a region was closed with requests of its own side under way",
+            "a region was closed with requests of its own side outstanding",
             "ibv_dereg_mr(3): requests that still name the region fail",
             "the request ends with LOC_PROT_ERR and the connection is gone, when the card was slower",
             "take the completions of all requests that name the region, then close it"),
     REMOTE_BUSY(
             Grade.LUCK,
-            "a region was closed while a peer's request for it was under way",
-            "ibv_dereg_mr(3): the keys of the region give access no more",
+            "a region was closed while a peer's request for it was outstanding",
+            "ibv_dereg_mr(3): the keys of the region no longer give access",
             "the peer's request ends with REM_ACCESS_ERR and the connection is gone, when the card was slower",
             "let the peer say that it is done before the region is closed"),
     KEY_CLOSED(
             Grade.ERROR,
             "a request names the key of a region that was closed",
-            "ibv_dereg_mr(3): the keys of the region give access no more",
+            "ibv_dereg_mr(3): the keys of the region no longer give access",
             "the request ends with REM_ACCESS_ERR or LOC_PROT_ERR, or reaches what has the key now",
             "close a region when no request names it any more, and no peer knows its key"),
     UD_SHORT(
@@ -55,7 +55,7 @@ public enum Rule {
             "a receive for datagrams has no room for the 40 bytes in front of each",
             "IBTA 11.4.1.2: the first 40 bytes of a UD receive are the GRH's",
             "every datagram ends with LOC_LEN_ERR or is dropped",
-            "add 40 bytes to each receive, and read the data behind them"),
+            "add 40 bytes to each receive, and read the data after them"),
     NO_RECEIVE(
             Grade.LUCK,
             "a message was posted for which the peer has no receive, and attempts are limited",
@@ -76,7 +76,7 @@ public enum Rule {
             "post receives as long as the longest message, or send what is longer by WRITE"),
     SRQ_UNARMED(
             Grade.LUCK,
-            "a message was posted for a shared queue that is empty and was never told to warn",
+            "a message was posted for a shared queue that is empty and has no limit armed",
             "ibv_modify_srq(3): IBV_SRQ_LIMIT raises an event before the queue is empty",
             "one peer that sends much takes the receives of all, and each of them waits or fails",
             "arm the limit, and post receives when its event comes"),
@@ -85,7 +85,7 @@ public enum Rule {
             "more requests may complete than their completion queue holds",
             "ibv_create_cq(3), IBTA 11.6.3.2: a completion queue that overflows is broken",
             "the queue breaks, and all queue pairs that report there",
-            "make the queue as large as all requests that can be under way on it"),
+            "make the queue as large as all requests that can be outstanding on it"),
     QUEUE_STUCK(
             Grade.ERROR,
             "the send queue is full of requests that ask for no completion",
@@ -136,19 +136,19 @@ public enum Rule {
             "set retry_cnt to 7"),
     CLOSE_BUSY(
             Grade.LUCK,
-            "a queue pair was closed with requests under way",
+            "a queue pair was closed with requests outstanding",
             "ibv_destroy_qp(3): outstanding requests are discarded",
             "the last messages may never have left",
             "take the completions of all requests first, or move to ERR and take the flushed ones"),
     RESET_BUSY(
             Grade.LUCK,
-            "a queue pair was reset with requests under way",
+            "a queue pair was reset with requests outstanding",
             "IBTA 10.3.1: entering RESET discards requests without completions",
             "the program never learns which requests were carried out",
             "move to ERR and take all completions before RESET"),
     ATOMIC_MIXED(
             Grade.LUCK,
-            "a WRITE and an atomic for the same bytes are under way at once",
+            "a WRITE and an atomic for the same bytes are outstanding at once",
             "IBTA 9.4.5: an atomic is atomic with regard to atomics only",
             "the WRITE is lost between the read and the write of the atomic",
             "change words that atomics change by atomics only"),
@@ -166,7 +166,7 @@ public enum Rule {
             "bind the window again, and tell the peer its new key"),
     NO_ACCESS(
             Grade.ERROR,
-            "a request names memory that its peer does not let it access so",
+            "a request names memory that its peer does not allow it to access in this way",
             "ibv_reg_mr(3), ibv_modify_qp(3): region and queue pair both have to allow it, and all bytes are the region's",
             "the request ends with REM_ACCESS_ERR and the connection is gone",
             "register with the right, give it to the queue pair too, and stay within the length that the peer has told"),
@@ -191,7 +191,7 @@ public enum Rule {
     RACE_UNFENCED(
             Grade.LUCK,
             "a WRITE changes what a READ before it on its queue pair still takes, without a fence",
-            "IBTA 10.8.3.3: only a fence orders a SEND or WRITE behind a READ",
+            "IBTA 10.8.3.3: only a fence orders a SEND or WRITE after a READ",
             "the READ is answered late or again, and returns the new bytes",
             "call fenced() on the WRITE, or wait for the READ to complete"),
     RACE_LOCAL(
@@ -202,16 +202,16 @@ public enum Rule {
             "let a message tell the peer that the request is complete, or give each its own bytes"),
     RACE_ANNOUNCED(
             Grade.LUCK,
-            "bytes are used that one queue pair writes, on the word of another",
-            "IBTA 9.5: a receive completes behind the WRITEs of its own queue pair, never those of another",
+            "the program uses bytes that one queue pair writes, because a message on another queue pair announced them",
+            "IBTA 9.5: a receive completes after the WRITEs of its own queue pair, never those of another",
             "the announcement overtakes the bytes",
             "send the announcement on the queue pair of the WRITE, or when the WRITE has completed"),
     RACE_PROCESSOR(
             Grade.LUCK,
             "the program loads or stores bytes that a request accesses, with no order",
-            "IBTA 9.5, ibv_post_send(3): a processor sees what a request did when its completion, or that of a message behind it, was taken",
+            "IBTA 9.5, ibv_post_send(3): a processor sees what a request did when its completion, or that of a message after it, was taken",
             "the program sees old bytes, new ones or a mixture, or overwrites what has just come",
-            "use the bytes when the receive of a message behind the WRITE was taken"),
+            "use the bytes when the receive of a message after the WRITE was taken"),
     ONE_BY_ONE(
             Grade.COST,
             "requests were posted one by one, with a doorbell each",
@@ -240,7 +240,7 @@ public enum Rule {
             Grade.COST,
             "a region gives peers rights that no peer has used",
             "ibv_reg_mr(3): remote rights are for each region to choose",
-            "who learns the key, by a mistake or on purpose, may change the memory",
+            "anyone who learns the key, by accident or on purpose, can change the memory",
             "register with local rights where peers have no business"),
     REGISTER_HOT(
             Grade.COST,

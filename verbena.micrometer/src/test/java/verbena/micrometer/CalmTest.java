@@ -39,17 +39,17 @@ import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
 import verbena.verbs.cm.ConnectionOptions;
 
-/// Nothing normal raises an alarm: peers that are closed, killed and started again leave all those counters alone
-/// that `docs/observe.md` wants an alarm for.
+/// Nothing normal raises an alert: peers that are closed, killed and started again leave all those counters alone
+/// that `docs/observe.md` wants an alert for.
 @Timeout(180)
 class CalmTest {
     private static final Duration LIMIT = Duration.ofSeconds(30);
     private static final int ROUNDS = 3;
 
-    /// The counters for which the page wants an alarm.
-    private static Set<String> alarms() throws IOException {
+    /// The counters for which the page wants an alert.
+    private static Set<String> alerts() throws IOException {
         String page = Files.readString(Path.of(System.getProperty("verbena.root"), "docs", "observe.md"));
-        String table = page.substring(page.indexOf("## What to alarm on"), page.indexOf("## What is no alarm"));
+        String table = page.substring(page.indexOf("## What to alert on"), page.indexOf("## What not to alert on"));
         var names = new TreeSet<String>();
         var found = Pattern.compile("(?m)^\\| `(verbena\\.[a-z.]+)`").matcher(table);
         while (found.find()) {
@@ -78,10 +78,10 @@ class CalmTest {
                 Context device = Device.named(kind).open()) {
             metrics.bindTo(registry);
             Everything.use();
-            Set<String> alarms = alarms();
-            var before = values(registry, alarms);
+            Set<String> alerts = alerts();
+            var before = values(registry, alerts);
             assertThat(before.keySet().stream().map(each -> each.replaceAll(".*name='([^']*)'.*", "$1")))
-                    .containsAll(alarms);
+                    .containsAll(alerts);
             try (var worker = Worker.open(device)) {
                 for (int round = 0; round < ROUNDS; round++) {
                     try (Peer peer = new Peer(kind)) {
@@ -89,7 +89,7 @@ class CalmTest {
                     }
                 }
             }
-            var after = values(registry, alarms);
+            var after = values(registry, alerts);
             before.forEach((name, value) -> assertThat(after.get(name)).as(name).isEqualTo(value));
         }
     }

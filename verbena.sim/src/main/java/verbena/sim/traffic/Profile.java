@@ -31,7 +31,7 @@ public record Profile(String name, String explanation, NetworkFaults faults, Haz
     /// Mild faults; the seed draws half of the features.
     public static final Profile CROWD = new Profile(
             "crowd",
-            "up to 3 % lost, peers that stop to acknowledge; each seed draws half of the features",
+            "up to 3 % lost, peers that stop acknowledging; each seed draws half of the features",
             NetworkFaults.NONE,
             Hazards.NONE);
 
@@ -64,7 +64,7 @@ public record Profile(String name, String explanation, NetworkFaults faults, Haz
                     new Hazards(5 * MILLISECOND, 0, 0)),
             new Profile(
                     "treacherous",
-                    "2 % lost; queue pairs are killed and made anew, memory is withdrawn under way",
+                    "2 % lost; queue pairs are killed and created again, memory is withdrawn during requests",
                     NetworkFaults.of(0.02, 0.02, 0.001).withReorder(0.02, 16),
                     new Hazards(MILLISECOND, 0.002, 0.002)),
             CROWD,

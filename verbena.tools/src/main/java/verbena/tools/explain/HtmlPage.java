@@ -76,7 +76,7 @@ final class HtmlPage {
             }
         }
         html.append("</ol>\n<aside aria-live=\"polite\" aria-label=\"The chosen event\"></aside>\n</main>\n");
-        html.append("<section class=\"closing\"><h2>What it came to</h2><ul>\n");
+        html.append("<section class=\"closing\"><h2>Summary</h2><ul>\n");
         recording
                 .closing()
                 .forEach(line -> html.append("<li>").append(text(line)).append("</li>\n"));

@@ -188,7 +188,7 @@ final class Recorder {
                         memory.owner.device(),
                         change,
                         "Looked at: the bytes of " + memory.name + " (" + memory.owner.title()
-                                + "'s registered memory) have changed. The device put them there by itself.");
+                                + "'s registered memory) have changed. The device put them there on its own.");
             }
         }
     }

@@ -190,7 +190,7 @@ final class ScenarioRunner {
                 copies(ends),
                 "Mode switches: these software devices go through the operating system, with at least "
                         + moves(ends, Place.DEVICE_A) + " at A and " + moves(ends, Place.DEVICE_B)
-                        + " at B in all that is told above, besides looking in vain and sleeping. With a card posting, polling and moving"
+                        + " at B in everything above, not counting empty polls and sleeps. With a card, posting, polling and moving"
                         + " data need none.");
     }
 
@@ -211,6 +211,6 @@ final class ScenarioRunner {
                                 + " without one large payloads stay where they are), "
                         : "the sender's device copies it from memory into a packet and the receiver's from the packet into"
                                 + " memory, ")
-                + kernel + " A card does both by itself: no processor copies anything.";
+                + kernel + " A card does both on its own: no processor copies anything.";
     }
 }

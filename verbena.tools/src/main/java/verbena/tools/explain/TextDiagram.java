@@ -82,7 +82,7 @@ final class TextDiagram {
         out.println(styled("bold", "What happened"));
         notes(groups);
         out.println();
-        out.println(styled("bold", "What it came to"));
+        out.println(styled("bold", "Summary"));
         recording.closing().forEach(line -> paragraph("  ", line, 2));
         out.flush();
     }

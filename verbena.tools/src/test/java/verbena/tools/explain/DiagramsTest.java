@@ -45,7 +45,7 @@ class DiagramsTest {
                   5 NAK sequence psn 2 msn 0 (under way for 3.0 us). A packet.
                   6 completion 7: RECV, SUCCESS. Done.
 
-                What it came to
+                Summary
                   Packets: 2 (1 lost) from A, 1 from B.
                 """);
     }

@@ -32,7 +32,7 @@ class ExplainCommandTest {
         assertThat(cli.status()).isZero();
         assertThat(cli.outLines()).allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(100));
         assertThat(cli.out().chars()).allMatch(c -> c < 0x7F);
-        assertThat(cli.out()).contains("WRITE_FIRST", "What happened", "What it came to");
+        assertThat(cli.out()).contains("WRITE_FIRST", "What happened", "Summary");
     }
 
     @Test
