@@ -11,7 +11,8 @@ import java.lang.foreign.MemorySegment;
 public interface CallHandler {
     /// Handles a call and returns the answer.
     ///
-    /// @return the answer; its memory belongs to the worker until the caller has received it
+    /// @return the answer, of zero bytes for none (`MemorySegment.ofArray(new byte[0])`), and never null. Its
+    ///     memory belongs to the worker until the caller has received it
     /// @throws Exception to fail the call; the caller gets its message in a [CallException]
     MemorySegment handle(Call call) throws Exception;
 }

@@ -16,6 +16,9 @@ import verbena.verbs.RemoteMemory;
 /// Operations begin in the order of their calls, up to 16 to a peer at once. Puts arrive in that order. A put after a
 /// get or an atomic does not wait for it, unless a [#fence()] is between them.
 ///
+/// Memory of this end is of any kind: native, or an array. What fits into a frame is copied. Longer native memory
+/// is registered, and longer arrays are copied once. Until a put is done, its memory must not change.
+///
 /// Any thread may use it, and it needs no closing. It is valid until the peer closes its [SharedMemory]. An operation
 /// that the peer then refuses ends the connection to the peer. The result of each later operation is a
 /// [verbena.verbs.ConnectionException].
@@ -41,8 +44,10 @@ public final class PeerMemory {
     /// Writes to the peer. The result is complete when the memory of this end is free again; [#flush()] completes
     /// when the bytes are at the peer.
     ///
+    /// @param from memory of any kind, which any thread may read; memory that is confined to this thread is copied
     /// @param at offset in the peer's memory, in bytes
     /// @throws IllegalArgumentException when the data are longer than one operation can carry
+    /// @throws IllegalStateException when the memory of `from` is closed
     /// @throws IndexOutOfBoundsException when the range is not inside the peer's memory
     public Pending<Void> put(MemorySegment from, long at) {
         return transfer(Operations.Type.PUT, slice(at, from.byteSize()), from);
@@ -52,14 +57,17 @@ public final class PeerMemory {
     /// whole; a longer range may be read while the peer changes it.
     ///
     /// @param at offset in the peer's memory, in bytes
-    /// @throws IllegalArgumentException when `into` is read-only, or longer than one operation can fill
+    /// @param into memory of any kind
+    /// @throws IllegalArgumentException when `into` is read-only, closed, confined to one thread, or longer than
+    ///     one operation can fill
     /// @throws IndexOutOfBoundsException when the range is not inside the peer's memory
     public Pending<Void> get(long at, MemorySegment into) {
         return transfer(Operations.Type.GET, slice(at, into.byteSize()), into);
     }
 
-    /// Adds to 8 bytes of the peer, in the byte order of its machine. The result is the previous value, or a
-    /// [verbena.verbs.UnsupportedException] on iWARP, which has no atomics.
+    /// Adds to 8 bytes of the peer, in the byte order of its machine. The result is the previous value. An `iwarp`
+    /// device has atomics, too (RFC 7306). A device without [verbena.verbs.Capability#ATOMICS] fails the result
+    /// with a [verbena.verbs.UnsupportedException].
     ///
     /// @param at offset in the peer's memory, in bytes
     /// @throws IllegalArgumentException when the address is not a multiple of 8

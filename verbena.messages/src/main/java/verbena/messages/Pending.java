@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import verbena.verbs.Preview;
 import verbena.verbs.Waitable;
 import verbena.verbs.waiting.LeaderFollowers;
 
@@ -110,6 +111,8 @@ public final class Pending<T> implements Waitable {
         return isDone();
     }
 
+    /// Adds a listener for a [verbena.verbs.Waiter].
+    @Preview
     @Override
     public void addListener(Runnable listener) {
         synchronized (outcome) {
@@ -119,6 +122,8 @@ public final class Pending<T> implements Waitable {
         }
     }
 
+    /// Removes a listener of a [verbena.verbs.Waiter].
+    @Preview
     @Override
     public void removeListener(Runnable listener) {
         var all = listeners;
@@ -130,12 +135,16 @@ public final class Pending<T> implements Waitable {
     /// Reads arrivals for the whole worker meanwhile.
     ///
     /// @throws IllegalStateException in an [ActiveHandler], which must not wait
+    /// Does the device's work on the thread of a [verbena.verbs.Waiter].
+    @Preview
     @Override
     public boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
         boolean _ = readers.attend(isOver, nanos);
         return true;
     }
 
+    /// Wakes the thread of a [verbena.verbs.Waiter].
+    @Preview
     @Override
     public void wakeAttendant() {
         readers.wakeAttendants();

@@ -23,6 +23,9 @@ import verbena.verbs.ConnectionException.Reason;
 /// When the peer is lost or closed, all operations under way with it fail with a [ConnectionException], and so do
 /// later ones. Messages of it that have arrived whole can still be received.
 ///
+/// There is no listener for the loss. A program that has to learn of it at once keeps a receive from this peer
+/// outstanding ([#receive]), which then fails. A lost peer frees its place of [WorkerOptions#maxPeers()] by itself.
+///
 /// @since 0.1
 public final class RemoteWorker implements AutoCloseable {
     /// Numbers of handlers are below.
@@ -180,20 +183,23 @@ public final class RemoteWorker implements AutoCloseable {
         return maxActiveBytes;
     }
 
-    /// Receives a message of this peer, otherwise as [Worker#receive(TagFilter, MemorySegment)].
+    /// Receives a message of this peer, otherwise as [Worker#receive(TagFilter, MemorySegment)]. It fails with a
+    /// [ConnectionException] when the peer is lost.
     public Pending<Received> receive(TagFilter tags, MemorySegment into) {
         return receive(traffic, tags, remote, into);
     }
 
-    /// Calls the peer's [CallHandler], without a time limit. Blocks while as many calls are under way as the
-    /// options of both workers allow.
+    /// Calls the peer's [CallHandler], without a time limit. Only the answer is asynchronous: this method blocks
+    /// while as many calls are under way as the options of both workers allow ([WorkerOptions#maxCalls()]).
     ///
     /// @param request as in [#send(long, MemorySegment)]
+    /// @throws InterruptedException while it blocks; the call is not made
     public Pending<byte[]> callAsync(MemorySegment request) throws InterruptedException {
         return calls.begin(request, Duration.ZERO);
     }
 
-    /// Calls the peer's [CallHandler] with a time limit, which includes the time to wait for other calls to end.
+    /// Calls the peer's [CallHandler] with a time limit. It blocks as [#callAsync(MemorySegment)] does, and the limit
+    /// includes that time.
     ///
     /// @param request as in [#send(long, MemorySegment)]; a long one is copied
     /// @param timeLimit after which the call fails with [CallException.Reason#TIMEOUT], counted from now; more than
@@ -203,7 +209,8 @@ public final class RemoteWorker implements AutoCloseable {
         return calls.begin(request, limit(timeLimit));
     }
 
-    /// Calls the peer's [CallHandler] without a time limit, and stores its answer in memory of the program.
+    /// Calls the peer's [CallHandler] without a time limit, and stores its answer in memory of the program. It blocks
+    /// as [#callAsync(MemorySegment)] does.
     ///
     /// @param into for the answer; a longer answer fills it. The device writes a long answer there
     /// @return gives the length of the answer in bytes
@@ -211,7 +218,8 @@ public final class RemoteWorker implements AutoCloseable {
         return calls.begin(request, into, Duration.ZERO);
     }
 
-    /// Calls the peer's [CallHandler] with a time limit, and stores its answer in memory of the program.
+    /// Calls the peer's [CallHandler] with a time limit, and stores its answer in memory of the program. It blocks as
+    /// [#callAsync(MemorySegment)] does, and the limit includes that time.
     ///
     /// @param into for the answer; a longer answer fills it. A long answer is copied into it after it has arrived
     /// @param timeLimit after which the call fails with [CallException.Reason#TIMEOUT], counted from now; more than
@@ -280,8 +288,9 @@ public final class RemoteWorker implements AutoCloseable {
 
     // ---- the end
 
-    /// Ends the connection to the peer. It waits up to a second for sent messages to arrive. Operations that are
-    /// then under way fail. Idempotent.
+    /// Ends the connection to the peer. It waits up to a second for sent messages to arrive. Operations that are then
+    /// under way fail. Idempotent. There is no form that does not wait: a thread that must not wait closes it on
+    /// another one, such as a virtual thread.
     ///
     /// @throws IllegalStateException in an [ActiveHandler]
     @Override

@@ -106,16 +106,18 @@ public final class Worker implements AutoCloseable {
 
     // ---- peers
 
-    /// Connects to the worker that listens at an address, by the first device.
+    /// Connects to the worker that listens at an address, by the first device. It returns after the other program has
+    /// called [WorkerListener#accept()], and waits for that until [WorkerOptions#timeout()] has passed.
     ///
     /// @throws ConnectionException when no connection is made, or the peer is no worker; the message has the reason
-    /// @throws verbena.verbs.InvalidStateException when the worker has as many peers as its options allow
+    /// @throws verbena.verbs.InvalidStateException when the worker has as many peers as its options allow, or is
+    ///     closed. Lost peers do not count
     public RemoteWorker connect(InetSocketAddress to) throws InterruptedException {
         return connect(List.of(to));
     }
 
     /// Connects to a worker that listens at several addresses. Address and device of the same index belong
-    /// together.
+    /// together. It waits for the other program as [#connect(InetSocketAddress)] does.
     ///
     /// @param to the addresses of the peer's listener in its order, or the first of them
     /// @throws ConnectionException when one of the connections is not made; the message has the reason
@@ -209,8 +211,9 @@ public final class Worker implements AutoCloseable {
         return new WorkerListener(peers, options, at);
     }
 
-    /// Sets a listener for the loss of rails, which is called once for each. A peer is lost with its last rail, and
-    /// its operations then fail.
+    /// Sets the listener for the loss of rails, in place of an earlier one. It is called once for each rail of a peer
+    /// that has others left. It is not called for the last or only one: the peer is lost with that, and its
+    /// operations fail ([RemoteWorker]).
     ///
     /// @param listener gets the peer, on a virtual thread
     public void onRailLost(Consumer<RemoteWorker> listener) {
@@ -254,7 +257,7 @@ public final class Worker implements AutoCloseable {
 
     // ---- active messages
 
-    /// Sets the handler of the active messages of a number.
+    /// Sets the handler of the active messages of a number, in place of an earlier one.
     ///
     /// @param number 0 to 1023
     /// @param handler runs on the thread that reads the arrivals; [ActiveHandler] has its rules
@@ -303,7 +306,7 @@ public final class Worker implements AutoCloseable {
     ///
     /// @param memory native; it stays the program's, which sees at any time what peers write
     /// @param access rights of the peers, as `REMOTE_READ`; or [Access#remoteAll()]
-    /// @throws IllegalArgumentException when the memory is not native or confined to one thread
+    /// @throws IllegalArgumentException when the memory is not native (an array), or confined to one thread
     public SharedMemory share(MemorySegment memory, Set<Access> access) {
         return new SharedMemory(memory, traffic.devices.longMessages.share(memory, access), shared);
     }
@@ -326,13 +329,14 @@ public final class Worker implements AutoCloseable {
 
     // ---- calls
 
-    /// Sets the handler for calls from any peer. Each call runs on its own virtual thread.
+    /// Sets the handler for calls from any peer. Each call runs on its own virtual thread. There is one handler: this
+    /// replaces that of an earlier [#answerCalls] or [#answerCallsAtOnce]. Without one, each call fails.
     public void answerCalls(CallHandler by) {
         handlers.answer(by, false);
     }
 
     /// Sets the handler for calls from any peer, which runs on the thread that reads the arrivals. That saves the
-    /// start of a thread, which takes longer than a short call.
+    /// start of a thread, which takes longer than a short call. It replaces an earlier handler, of either kind.
     ///
     /// The handler must return at once, and the rules of an [ActiveHandler] hold: handlers run one at a time,
     /// nothing else arrives meanwhile, and they must not wait. A caller that gives up does not interrupt them.

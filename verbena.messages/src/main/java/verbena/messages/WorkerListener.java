@@ -20,12 +20,16 @@ import verbena.messages.rail.Rail;
 import verbena.messages.rail.Threads;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.ConnectionException.Reason;
+import verbena.verbs.Preview;
 import verbena.verbs.Waitable;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
 
 /// A listener for the peers of a [Worker], at a port of one device or of several. Any thread may accept, and several
 /// at once. A [verbena.verbs.Waiter] waits for peers together with other sources.
+///
+/// A worker on one device has no thread that accepts: until a thread is in [#accept()], peers wait in
+/// [Worker#connect], for as long as their options allow.
 ///
 /// [Worker#listen] opens it. The program closes it before the worker; the peers that it gave out stay.
 ///
@@ -82,7 +86,7 @@ public final class WorkerListener implements AutoCloseable, Waitable {
     }
 
     /// Waits for a peer. It refuses connections that are not a worker's, and peers for which the worker has no
-    /// room.
+    /// room ([WorkerOptions#maxPeers()]). Lost peers take no room, also those that the program has not closed.
     ///
     /// @throws ConnectionException when the listener is closed, also while waiting, or its device fails
     public RemoteWorker accept() throws InterruptedException {
@@ -95,7 +99,8 @@ public final class WorkerListener implements AutoCloseable, Waitable {
         }
     }
 
-    /// Waits for a peer; empty when `timeout` passed, or the connection was refused.
+    /// Waits for a peer; empty when `timeout` passed, or a connection was refused. So empty does not mean that the
+    /// time has passed, nor that no other peer waits: [#isReady()] says whether to ask again.
     ///
     /// @throws ConnectionException as [#accept()]
     public Optional<RemoteWorker> accept(Duration timeout) throws InterruptedException {
@@ -224,6 +229,8 @@ public final class WorkerListener implements AutoCloseable, Waitable {
         return threads.isEmpty() ? listeners.getFirst().isReady() : !ready.isEmpty();
     }
 
+    /// Adds a listener for a [verbena.verbs.Waiter].
+    @Preview
     @Override
     public void addListener(Runnable listener) {
         if (threads.isEmpty()) {
@@ -233,6 +240,8 @@ public final class WorkerListener implements AutoCloseable, Waitable {
         }
     }
 
+    /// Removes a listener of a [verbena.verbs.Waiter].
+    @Preview
     @Override
     public void removeListener(Runnable listener) {
         if (threads.isEmpty()) {
@@ -242,11 +251,15 @@ public final class WorkerListener implements AutoCloseable, Waitable {
         }
     }
 
+    /// Does the device's work on the thread of a [verbena.verbs.Waiter].
+    @Preview
     @Override
     public boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
         return threads.isEmpty() && listeners.getFirst().attend(isOver, nanos);
     }
 
+    /// Wakes the thread of a [verbena.verbs.Waiter].
+    @Preview
     @Override
     public void wakeAttendant() {
         listeners.getFirst().wakeAttendant();

@@ -2,13 +2,16 @@ package verbena.messages;
 
 import java.time.Duration;
 import java.util.Objects;
+import verbena.verbs.Preview;
 import verbena.verbs.cm.Secret;
 
 /// The options of a [Worker]. Start with [#defaults()]. Immutable; the constructor throws [IllegalArgumentException]
 /// for a value out of range. The worker's memory is `2 * maxPeers * window * frameBytes`, with 8 bytes for each
 /// frame, and half as much for each further device. It does not grow with its peers.
 ///
-/// @param maxPeers peers at once, 1 to 4096
+/// Retries and keep-alive are fixed. Over RoCE a peer that acknowledges nothing for some 0.6 s is lost.
+///
+/// @param maxPeers peers at once, 1 to 4096; a lost peer frees its place
 /// @param window frames that each peer may send before this worker acknowledges them, 2 to 255
 /// @param frameBytes of the longest frame, 64 to 65,536. The receiver reads a longer message from its sender; both
 ///     ends use the shorter of their two frames
@@ -17,7 +20,7 @@ import verbena.verbs.cm.Secret;
 ///     memory for it
 /// @param budgetBytes of messages that came without a receive or a call of this worker, at least 4 KiB for each peer.
 ///     Messages beyond it wait at their senders
-/// @param timeout longest time to make a connection, more than zero
+/// @param timeout longest time to make a connection, more than zero, with the wait until the other program accepts
 /// @param secret that both ends have to know; [Secret#NONE] for none
 /// @since 0.1
 public record WorkerOptions(
@@ -29,6 +32,7 @@ public record WorkerOptions(
         long budgetBytes,
         Duration timeout,
         Secret secret) {
+    @Preview
     public WorkerOptions {
         range("maxPeers", maxPeers, 1, 4096);
         range("window", window, 2, 255);
@@ -57,26 +61,33 @@ public record WorkerOptions(
         return new WorkerOptions(64, 32, 8192, 64, 1 << 24, 1 << 28, Duration.ofSeconds(10), Secret.NONE);
     }
 
+    /// Returns these options with another number of peers at once, 1 to 4096. The memory grows with it.
     public WorkerOptions withMaxPeers(int maxPeers) {
         return new WorkerOptions(maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, secret);
     }
 
+    /// Returns these options with another number of frames that each peer may send unacknowledged, 2 to 255.
     public WorkerOptions withWindow(int window) {
         return new WorkerOptions(maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, secret);
     }
 
+    /// Returns these options with another length of the longest frame in bytes, 64 to 65,536.
     public WorkerOptions withFrameBytes(int frameBytes) {
         return new WorkerOptions(maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, secret);
     }
 
+    /// Returns these options with another number of calls of a peer at once, 1 to 65,536. The smaller number of the
+    /// two ends counts.
     public WorkerOptions withMaxCalls(int maxCalls) {
         return new WorkerOptions(maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, secret);
     }
 
+    /// Returns these options with another length of the longest request, active message or answer, in bytes.
     public WorkerOptions withMaxCallBytes(int maxCallBytes) {
         return new WorkerOptions(maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, secret);
     }
 
+    /// Returns these options with another [#budgetBytes()], at least 4 KiB for each peer.
     public WorkerOptions withBudget(long budgetBytes) {
         return new WorkerOptions(maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, secret);
     }
@@ -86,6 +97,7 @@ public record WorkerOptions(
         return new WorkerOptions(maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, secret);
     }
 
+    /// Returns these options with a secret, which both ends have to know.
     public WorkerOptions withSecret(Secret secret) {
         return new WorkerOptions(maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, secret);
     }

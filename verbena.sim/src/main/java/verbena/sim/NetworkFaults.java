@@ -41,6 +41,7 @@ public record NetworkFaults(
     ///
     /// @param perSecond mean number in a second
     /// @param nanosMax each lasts between nothing and this
+    @Preview
     public record Outages(double perSecond, long nanosMax) {
         public static final Outages NONE = new Outages(0, 0);
     }

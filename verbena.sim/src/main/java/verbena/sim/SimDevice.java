@@ -31,6 +31,7 @@ public final class SimDevice {
     /// @param congestion what its reliable connections do about congestion
     /// @param repeatsSelectively whether they send again only what is missing, where they can
     /// @param weakness the freedoms of cards that it takes, with one engine; null for none
+    @Preview
     public record Options(
             int engines,
             CongestionRule congestion,

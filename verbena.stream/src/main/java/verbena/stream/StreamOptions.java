@@ -5,6 +5,7 @@ import java.util.Objects;
 import java.util.Optional;
 import verbena.stream.protocol.StreamSizes;
 import verbena.verbs.Context;
+import verbena.verbs.Preview;
 import verbena.verbs.ProtectionDomain;
 
 /// The options of [StreamChannel] and [StreamListener]. Start with [#defaults()]. Immutable; the constructor throws
@@ -38,6 +39,7 @@ public record StreamOptions(
     private static final int BYTES_MIN = 2_048;
     private static final int BYTES_MAX = 1 << 28;
 
+    @Preview
     public StreamOptions {
         range("sendBytes", sendBytes, BYTES_MIN, BYTES_MAX);
         range("receiveBytes", receiveBytes, BYTES_MIN, BYTES_MAX);

@@ -26,6 +26,7 @@ public final class StreamSleep {
     }
 
     /// The place where the thread sleeps when it cannot sleep at a device, such as a selector.
+    @Preview
     public interface Elsewhere {
         /// Makes the device watch the descriptors of this place. Returns false when they are too many, and the
         /// thread has to sleep here.

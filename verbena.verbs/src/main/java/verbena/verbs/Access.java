@@ -11,9 +11,13 @@ import java.util.Set;
 ///
 /// @since 0.1
 public enum Access {
+    /// This side may write: receives, results of READs and atomics.
     LOCAL_WRITE(1),
+    /// The peer may WRITE.
     REMOTE_WRITE(1 << 1),
+    /// The peer may READ.
     REMOTE_READ(1 << 2),
+    /// The peer may do atomics.
     REMOTE_ATOMIC(1 << 3),
     /// Memory windows may be bound to the region.
     MW_BIND(1 << 4),

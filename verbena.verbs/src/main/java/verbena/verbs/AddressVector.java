@@ -39,6 +39,7 @@ public record AddressVector(
 
     private static final Gid NONE = new Gid(0, 0);
 
+    @Preview
     public AddressVector {
         Objects.requireNonNull(destination, "destination");
         Checks.range("sourceGidIndex", sourceGidIndex, 0, 65_535);
@@ -53,6 +54,7 @@ public record AddressVector(
     }
 
     /// A path from the first of the own LIDs, at the rate of the port.
+    @Preview
     public AddressVector(
             Gid destination,
             int sourceGidIndex,

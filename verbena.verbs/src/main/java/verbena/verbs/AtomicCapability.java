@@ -4,6 +4,7 @@ package verbena.verbs;
 ///
 /// @since 0.1
 public enum AtomicCapability {
+    /// The device has no atomics.
     NONE,
     /// Among the queue pairs of one device.
     HCA,

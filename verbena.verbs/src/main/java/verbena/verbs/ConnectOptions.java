@@ -7,6 +7,9 @@ import java.util.Set;
 
 /// The options of [QueuePair#connect(Endpoint, ConnectOptions)]. Start with [#defaults()]. Immutable.
 ///
+/// Each end sets its own, because the ends agree on nothing. For connections by address and port there are
+/// [verbena.verbs.cm.ConnectionOptions] in place of these.
+///
 /// @param access rights of the peer
 /// @param mtu path MTU; empty for the smaller of what the two ends can use
 /// @param ackTimeout time to wait for an answer before sending again
@@ -28,6 +31,7 @@ public record ConnectOptions(
         int maxReadAtomic,
         int trafficClass) {
     /// @throws IllegalArgumentException when a number is out of range; names it
+    @Preview
     public ConnectOptions {
         access = Set.copyOf(access);
         Objects.requireNonNull(mtu, "mtu");
@@ -53,31 +57,41 @@ public record ConnectOptions(
                 0);
     }
 
+    /// Returns these options with other rights of the peer. Regions may grant less.
     public ConnectOptions withAccess(Set<Access> access) {
         return new ConnectOptions(
                 access, mtu, ackTimeout, retryCount, rnrRetry, minRnrTimer, maxReadAtomic, trafficClass);
     }
 
+    /// Returns these options with this path MTU, which both ends have to set alike.
     public ConnectOptions withMtu(Mtu mtu) {
         return new ConnectOptions(
                 access, Optional.of(mtu), ackTimeout, retryCount, rnrRetry, minRnrTimer, maxReadAtomic, trafficClass);
     }
 
+    /// Returns these options with other retries of this end.
+    ///
+    /// @param ackTimeout time to wait for an answer before sending again
+    /// @param retryCount attempts after the first, 0 to 7
+    /// @param rnrRetry attempts after an RNR NAK, 0 to 6; 7 is without limit
     public ConnectOptions withRetries(AckTimeout ackTimeout, int retryCount, int rnrRetry) {
         return new ConnectOptions(
                 access, mtu, ackTimeout, retryCount, rnrRetry, minRnrTimer, maxReadAtomic, trafficClass);
     }
 
+    /// Returns these options with another time that the peer waits when this end has posted no receive.
     public ConnectOptions withMinRnrTimer(RnrTimer minRnrTimer) {
         return new ConnectOptions(
                 access, mtu, ackTimeout, retryCount, rnrRetry, minRnrTimer, maxReadAtomic, trafficClass);
     }
 
+    /// Returns these options with another number of READs and atomics at once in each direction, 0 to 255.
     public ConnectOptions withMaxReadAtomic(int maxReadAtomic) {
         return new ConnectOptions(
                 access, mtu, ackTimeout, retryCount, rnrRetry, minRnrTimer, maxReadAtomic, trafficClass);
     }
 
+    /// Returns these options with another IPv6 traffic class or IPv4 TOS, 0 to 255.
     public ConnectOptions withTrafficClass(int trafficClass) {
         return new ConnectOptions(
                 access, mtu, ackTimeout, retryCount, rnrRetry, minRnrTimer, maxReadAtomic, trafficClass);

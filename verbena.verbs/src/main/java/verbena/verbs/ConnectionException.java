@@ -1,7 +1,8 @@
 package verbena.verbs;
 
 /// Thrown when a connection cannot be made, or ends while a thread waits for it or uses it. The message names the
-/// operation, the peer's address and the cause.
+/// operation, the peer's address and the cause. The connections of `verbena.verbs.cm` and the peers of
+/// `verbena.messages` throw it.
 ///
 /// @since 0.1
 public final class ConnectionException extends VerbsException {
@@ -17,13 +18,13 @@ public final class ConnectionException extends VerbsException {
         REFUSED,
         /// The peer's application refuses.
         REJECTED,
-        /// The attempt took longer than it was allowed to.
+        /// A time limit of the program passed, of connecting or of a blocking request. The message names the limit.
         TIMEOUT,
         /// A request failed, which ends the connection, or this side could not go on.
         FAILED,
-        /// The connection has ended, by the peer or the network.
+        /// The peer or the network has ended the connection, or a thread was interrupted in a blocking call.
         DISCONNECTED,
-        /// This side has closed it.
+        /// This side has closed it, or has aborted one of its requests.
         CLOSED
     }
 

@@ -147,6 +147,7 @@ public interface Context extends VerbsObject {
     /// Returns the device's connection manager, on which [verbena.verbs.cm] stands; for providers and that package.
     ///
     /// @throws UnsupportedException when the device has no connection manager
+    @Preview
     default ConnectionService connectionService() {
         throw new UnsupportedException("connectionService", Capability.CONNECTION_MANAGER, device().name());
     }

@@ -29,6 +29,7 @@ public enum FlowField {
     UDP_DESTINATION_PORT(Layer.UDP, 2, 2);
 
     /// Headers of a frame. A frame has no more than one of each kind that counts: the outermost.
+    @Preview
     public enum Layer {
         ETHERNET,
         /// The EtherType, which stands behind a VLAN tag if there is one.

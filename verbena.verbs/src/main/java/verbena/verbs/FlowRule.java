@@ -26,6 +26,7 @@ public record FlowRule(List<Match> matches) {
     /// @param low the lower half
     /// @param maskHigh which bits of the upper half are compared
     /// @param maskLow which bits of the lower half
+    @Preview
     public record Match(FlowField field, long high, long low, long maskHigh, long maskLow) {
         public Match {
             int bits = field.bytes() * Byte.SIZE;

@@ -30,7 +30,8 @@ public interface LocalMemory {
         return region().segment().asSlice(offset(), length());
     }
 
-    /// Returns the address and the key by which a peer reaches this range.
+    /// Returns the address and the key by which a peer reaches this range. It does not ask whether the region gives
+    /// peers any right ([MemoryRegion#access()]): without one, the device refuses their requests.
     default RemoteMemory remote() {
         return new RemoteMemory(region().address() + offset(), region().rkey(), length());
     }

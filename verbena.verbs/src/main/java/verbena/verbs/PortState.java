@@ -4,11 +4,17 @@ package verbena.verbs;
 ///
 /// @since 0.1
 public enum PortState {
+    /// A value that is reserved.
     NOP,
+    /// The link is down.
     DOWN,
+    /// The link is up; the subnet manager has not configured the port.
     INIT,
+    /// The subnet manager has configured the port, which receives data and sends none yet.
     ARMED,
+    /// The port carries requests.
     ACTIVE,
+    /// The link of an active port is down for the moment, and may come back soon.
     ACTIVE_DEFER;
 
     /// Returns the name that `ibv_devinfo` prints, for example `PORT_ACTIVE`.

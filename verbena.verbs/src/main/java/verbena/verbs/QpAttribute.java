@@ -5,26 +5,47 @@ package verbena.verbs;
 ///
 /// @since 0.1
 public enum QpAttribute {
+    /// Next state: [QpModification#state].
     STATE(1),
+    /// Expected state: [QpModification#currentState].
     CUR_STATE(1 << 1),
+    /// Event of a drained send queue: [QpModification#sqdNotify].
     EN_SQD_ASYNC_NOTIFY(1 << 2),
+    /// Rights of the peer: [QpModification#access].
     ACCESS_FLAGS(1 << 3),
+    /// Index of the P_Key: [QpModification#pkeyIndex].
     PKEY_INDEX(1 << 4),
+    /// Own port: [QpModification#port].
     PORT(1 << 5),
+    /// Q_Key: [QpModification#qkey].
     QKEY(1 << 6),
+    /// Path to the peer: [QpModification#path].
     AV(1 << 7),
+    /// Path MTU: [QpModification#pathMtu].
     PATH_MTU(1 << 8),
+    /// Time to wait for an answer: [QpModification#ackTimeout].
     TIMEOUT(1 << 9),
+    /// Attempts after the first: [QpModification#retryCount].
     RETRY_CNT(1 << 10),
+    /// Attempts after an RNR NAK: [QpModification#rnrRetry].
     RNR_RETRY(1 << 11),
+    /// First PSN of the peer: [QpModification#rqPsn].
     RQ_PSN(1 << 12),
+    /// READs and atomics of this side: [QpModification#maxReadAtomic].
     MAX_QP_RD_ATOMIC(1 << 13),
+    /// Alternate path: [QpModification#alternatePath].
     ALT_PATH(1 << 14),
+    /// Time that the peer waits for a receive: [QpModification#minRnrTimer].
     MIN_RNR_TIMER(1 << 15),
+    /// First PSN of this side: [QpModification#sqPsn].
     SQ_PSN(1 << 16),
+    /// READs and atomics of the peer: [QpModification#maxDestinationReadAtomic].
     MAX_DEST_RD_ATOMIC(1 << 17),
+    /// State of path migration: [QpModification#pathMigration].
     PATH_MIG_STATE(1 << 18),
+    /// Sizes of the queues, which no modification here changes ([QueuePairOptions#sizes()]).
     CAP(1 << 19),
+    /// Number of the peer's queue pair: [QpModification#destinationQpn].
     DEST_QPN(1 << 20);
 
     private final int bit;

@@ -130,10 +130,11 @@ public final class QpModification {
         return values.containsKey(attribute);
     }
 
-    /// Returns the value of an attribute, or `otherwise` when it has not been set.
+    /// Returns the value of an attribute, or `otherwise` when it has not been set; for providers.
     ///
     /// @param otherwise of the type that the attribute's setter takes
     /// @throws IllegalArgumentException when `otherwise` has another type, whatever has been set
+    @Preview
     @SuppressWarnings("unchecked") // the setters take what the attribute says
     public <T> T get(QpAttribute attribute, T otherwise) {
         Class<?> type = type(attribute);

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 /// use it.
 ///
 /// @since 0.1
+@Preview
 public final class QpStateTable {
     private QpStateTable() {}
 

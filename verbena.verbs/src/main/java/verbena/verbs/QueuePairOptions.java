@@ -53,6 +53,7 @@ public record QueuePairOptions(
 
     private static final Set<Capability> EXTENSIONS = EnumSet.of(Capability.FLUSH, Capability.ATOMIC_WRITE);
 
+    @Preview
     public QueuePairOptions {
         extensions = Set.copyOf(extensions);
         if (!EXTENSIONS.containsAll(extensions)) {

@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
 /// ```
 ///
 /// A source is ready as long as it has something to take ([Waitable#isReady()]), so nothing that was left is
-/// forgotten. A closed source stays ready until it is removed. The thread asks each source itself, which never
-/// blocks.
+/// forgotten. A closed source stays ready until it is removed, and so does a result of messages that is done. A
+/// wait does not say which source is ready: the thread asks each source itself, which never blocks.
 ///
 /// Any thread may add, remove, wake up and close; one thread at a time waits. While it waits it does the work of a
 /// device of the sources, where that device lets it, and otherwise it parks. A virtual thread releases its carrier. A

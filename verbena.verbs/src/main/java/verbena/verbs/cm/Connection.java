@@ -25,10 +25,14 @@ import verbena.verbs.SendBatch;
 /// completion queues, and a queue pair in RTS. The domain is its own, so the peer reaches no other peer's memory.
 /// [ConnectionOptions#withSharing] replaces some of these objects by the program's.
 ///
-/// Each operation has two forms. The blocking form ([#write]) returns when the operation is done. The other form
-/// ([#postWrite]) posts the request and returns a [WorkRequest] to wait for, also for a limited time. It waits only
-/// while the queue pair has no room ([#awaitRoom]). Requests of one direction are carried out in the order in which
-/// they were posted.
+/// SEND, receive, WRITE, READ and atomics on registered memory have two forms. The blocking form ([#write])
+/// returns when the operation is done. The other form ([#postWrite]) posts the request and returns a [WorkRequest]
+/// to wait for, also for a limited time. It waits only while the queue pair has no room ([#awaitRoom]). Arrays and
+/// text have the blocking form only, and a WRITE with immediate data the posting one. Requests of one direction
+/// are carried out in the order in which they were posted.
+///
+/// A SEND or WRITE is done when the peer's device has acknowledged it. Over iWARP it is done when TCP has accepted
+/// it: it may still be on its way, and a later READ shows that it has arrived.
 ///
 /// Any number of threads may use it at once. When the connection ends, each waiting thread gets a
 /// [ConnectionException] with the reason, and so does each later call. Interrupting a thread in a blocking form ends
@@ -36,12 +40,13 @@ import verbena.verbs.SendBatch;
 /// Interrupting a thread in [WorkRequest#await()] does not end the connection.
 ///
 /// Memory is registered ([#allocate]), and nothing is copied. The forms for arrays and strings copy once. A
-/// destination that is too short throws [IndexOutOfBoundsException] before anything is posted. For requests of other
-/// kinds, use [#queuePair()] and the completion queues. One queue serves either the program or these methods, not
-/// both.
+/// destination that is too short throws [IndexOutOfBoundsException] before anything is posted. For requests of
+/// other kinds (a fence, a SEND with immediate data), use [#queuePair()] and the completion queues. One queue
+/// serves either the program or these methods, not both.
 ///
 /// [#connect] or [ConnectionListener#accept()] makes it, and the program closes it, also after the peer has ended it
 /// ([#whenClosed]). Closing disconnects, and frees the memory of [#allocate]: the program must not use that any more.
+/// What the program itself has made in the protection domain it closes before the connection ([#close()]).
 ///
 /// @since 0.1
 public final class Connection implements AutoCloseable {
@@ -89,6 +94,10 @@ public final class Connection implements AutoCloseable {
     /// Connects to the program that listens at a port of a host, with [ConnectionOptions#defaults()]. When the host
     /// has several addresses, it tries each in turn.
     ///
+    /// It returns after the other program has called [ConnectionListener#accept()]: a request in the backlog is no
+    /// connection yet, unlike a socket's. A thread that is to connect and then to accept the same connection waits
+    /// until the time is over.
+    ///
     /// @param host a name or an address
     /// @throws ConnectionException when no connection is made; the message has the reason
     /// @throws IllegalArgumentException when `port` is not 1 to 65535
@@ -108,7 +117,8 @@ public final class Connection implements AutoCloseable {
         }
     }
 
-    /// Connects with options.
+    /// Connects with options. It waits for the other program as [#connect(String, int)] does, for
+    /// [ConnectionOptions#timeout()] at most.
     ///
     /// @param to a resolved address
     /// @throws ConnectionException when no connection is made; the message has the reason
@@ -157,7 +167,8 @@ public final class Connection implements AutoCloseable {
     }
 
     /// Returns the queue pair, for requests of other kinds. The connection closes it. Its protection domain belongs
-    /// to no other connection unless the options share one.
+    /// to no other connection unless the options share one. A region that the program registers there, it closes
+    /// before the connection.
     public QueuePair queuePair() {
         return queuePair;
     }
@@ -212,8 +223,8 @@ public final class Connection implements AutoCloseable {
 
     // ---- messages
 
-    /// Sends a message and waits until the peer has received it. It waits longer when the peer has posted no
-    /// receive yet.
+    /// Sends a message and waits until a receive of the peer has taken it. It waits longer when the peer has posted
+    /// none yet. Over iWARP it waits only until TCP has accepted the message.
     ///
     /// @throws ConnectionException when the connection has ended, or the peer refuses the message
     public void send(LocalMemory data) throws InterruptedException {
@@ -232,12 +243,12 @@ public final class Connection implements AutoCloseable {
                 sends, "send", reusable, r -> queuePair.postSend(r.wrId, data.region(), data.offset(), data.length()));
     }
 
-    /// Sends an array as a message.
+    /// Sends an array as a message, otherwise as [#send(LocalMemory)]. There is no posting form.
     public void send(byte[] data) throws InterruptedException {
         poster.fromCopy("send", data, SendBatch::send);
     }
 
-    /// Sends text as a message in UTF-8.
+    /// Sends text as a message in UTF-8, otherwise as [#send(LocalMemory)].
     public void send(String text) throws InterruptedException {
         send(text.getBytes(StandardCharsets.UTF_8));
     }
@@ -305,7 +316,8 @@ public final class Connection implements AutoCloseable {
 
     // ---- the peer's memory
 
-    /// Writes to the peer's memory, and waits until the peer's device has acknowledged it.
+    /// Writes to the peer's memory, and waits until the peer's device has acknowledged it. Over iWARP it waits only
+    /// until TCP has accepted the bytes, and a READ behind it shows that they have arrived.
     ///
     /// @param to at least as long as `from`
     /// @throws ConnectionException when the connection has ended, or the peer does not allow it
@@ -331,7 +343,11 @@ public final class Connection implements AutoCloseable {
                 r -> queuePair.postWrite(r.wrId, from.region(), from.offset(), from.length(), to.address(), to.rkey()));
     }
 
-    /// Posts a write to the peer's memory that also takes a receive of the peer, and gives it 32 bits.
+    /// Posts a write to the peer's memory that also takes a receive of the peer, and gives it 32 bits. There is no
+    /// blocking form.
+    ///
+    /// Over `shm` one of more than 1 MiB goes by packets. [#postWrite], with an empty write with immediate data
+    /// behind it, avoids them where the memory allows, and is faster.
     ///
     /// @throws ConnectionException when the connection has ended
     /// @throws IndexOutOfBoundsException when `to` is too short
@@ -346,7 +362,7 @@ public final class Connection implements AutoCloseable {
                         r.wrId, from.region(), from.offset(), from.length(), to.address(), to.rkey(), immediate));
     }
 
-    /// Writes an array.
+    /// Writes an array, otherwise as [#write(LocalMemory, RemoteMemory)]. There is no posting form.
     public void write(byte[] data, RemoteMemory to) throws InterruptedException {
         requireRoom(data.length, to.length());
         poster.fromCopy("write", data, (batch, wrId) -> batch.write(wrId, to.address(), to.rkey()));
@@ -482,6 +498,10 @@ public final class Connection implements AutoCloseable {
     /// Disconnects and closes all objects of the connection, the memory of [#allocate] included. It waits until the
     /// peer knows, for a second at most. Idempotent. Threads that wait on it get a [ConnectionException]. Each of
     /// several threads that close it returns when it is closed.
+    ///
+    /// @throws verbena.verbs.InUseException when the program has made objects in the connection's own protection
+    ///     domain that are still open; the message names them. The connection has ended, and its queue pair, queues
+    ///     and memory are gone. The domain and the device stay: close those objects, and then call this once more
     @Override
     public void close() {
         if (ending.close()) {

@@ -17,11 +17,15 @@ import verbena.verbs.ConnectionException;
 import verbena.verbs.ConnectionException.Reason;
 import verbena.verbs.Context;
 import verbena.verbs.InvalidStateException;
+import verbena.verbs.Preview;
 import verbena.verbs.VerbsException;
 import verbena.verbs.Waitable;
 
 /// A listener at a port, which gives out [Connection]s as a server socket does. Any thread may accept, and several at
 /// once.
+///
+/// It has no thread of its own: a thread in [#accept()] answers the requests. Until then a peer waits in its
+/// [Connection#connect], for as long as its options allow.
 ///
 /// [#bind] opens it, and the program closes it. Connections that it gave out stay. [#accept()] and [#allocate] of a
 /// closed listener throw [ConnectionException].
@@ -131,7 +135,8 @@ public final class ConnectionListener implements AutoCloseable, Waitable {
         }
     }
 
-    /// Waits for a connection. Peers that give up while they connect are left out.
+    /// Waits for a connection, and answers the requests of peers meanwhile. Peers that give up while they connect are
+    /// left out.
     ///
     /// @throws ConnectionException when the listener is closed, also while waiting, or its device fails
     public Connection accept() throws InterruptedException {
@@ -143,7 +148,8 @@ public final class ConnectionListener implements AutoCloseable, Waitable {
         }
     }
 
-    /// Waits for a connection; empty when `timeout` passed.
+    /// Waits for a connection; empty when `timeout` passed. With [Duration#ZERO] it answers the requests that are
+    /// there, and does not wait: empty may also mean that a connection is being made.
     ///
     /// @throws ConnectionException when the listener is closed, also while waiting, or its device fails
     public Optional<Connection> accept(Duration timeout) throws InterruptedException {
@@ -237,21 +243,29 @@ public final class ConnectionListener implements AutoCloseable, Waitable {
         return channel.isReady();
     }
 
+    /// Adds a listener for a [verbena.verbs.Waiter].
+    @Preview
     @Override
     public void addListener(Runnable listener) {
         channel.addListener(listener);
     }
 
+    /// Removes a listener of a [verbena.verbs.Waiter].
+    @Preview
     @Override
     public void removeListener(Runnable listener) {
         channel.removeListener(listener);
     }
 
+    /// Does the device's work on the thread of a [verbena.verbs.Waiter].
+    @Preview
     @Override
     public boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
         return channel.attend(isOver, nanos);
     }
 
+    /// Wakes the thread of a [verbena.verbs.Waiter].
+    @Preview
     @Override
     public void wakeAttendant() {
         channel.wakeAttendant();

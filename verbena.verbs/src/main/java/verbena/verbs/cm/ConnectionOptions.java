@@ -5,6 +5,7 @@ import java.util.Objects;
 import java.util.Optional;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
+import verbena.verbs.Preview;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.SharedReceiveQueue;
@@ -32,6 +33,7 @@ public record ConnectionOptions(
         Optional<Context> device,
         Sharing sharing) {
     /// @throws IllegalArgumentException when two of them contradict each other; names them
+    @Preview
     public ConnectionOptions {
         Objects.requireNonNull(parameters, "parameters");
         Objects.requireNonNull(sizes, "sizes");
@@ -77,18 +79,23 @@ public record ConnectionOptions(
                 Sharing.NONE);
     }
 
+    /// Returns these options with other parameters. They replace all of them, the private data and the secret too.
     public ConnectionOptions withParameters(ConnectionParameters parameters) {
         return new ConnectionOptions(parameters, sizes, timeout, requestTimeout, receiveAheadBytes, device, sharing);
     }
 
+    /// Returns these options with other sizes of the queue pair.
     public ConnectionOptions withSizes(QueuePairOptions.Sizes sizes) {
         return new ConnectionOptions(parameters, sizes, timeout, requestTimeout, receiveAheadBytes, device, sharing);
     }
 
+    /// Returns these options with another time limit for making a connection, more than zero.
     public ConnectionOptions withTimeout(Duration timeout) {
         return new ConnectionOptions(parameters, sizes, timeout, requestTimeout, receiveAheadBytes, device, sharing);
     }
 
+    /// Returns these options with a time limit of each blocking SEND, WRITE, READ and atomic, more than zero. When it
+    /// passes, the connection ends with the reason `TIMEOUT`.
     public ConnectionOptions withRequestTimeout(Duration requestTimeout) {
         return new ConnectionOptions(
                 parameters, sizes, timeout, Optional.of(requestTimeout), receiveAheadBytes, device, sharing);

@@ -3,6 +3,7 @@ package verbena.verbs.cm;
 import java.time.Duration;
 import java.util.Objects;
 import verbena.verbs.AckTimeout;
+import verbena.verbs.Preview;
 import verbena.verbs.RnrTimer;
 
 /// The parameters of a connection that one side proposes (`struct rdma_conn_param`, rdma_connect(3), rdma_accept(3),
@@ -34,6 +35,7 @@ public record ConnectionParameters(
         Secret secret) {
     private static final int READS_MAX = 128;
 
+    @Preview
     public ConnectionParameters {
         Objects.requireNonNull(privateData, "privateData");
         Objects.requireNonNull(ackTimeout, "ackTimeout");
@@ -71,6 +73,7 @@ public record ConnectionParameters(
                 Secret.NONE);
     }
 
+    /// Returns these parameters with other private data for the peer ([PrivateData] has their limits).
     public ConnectionParameters withPrivateData(PrivateData privateData) {
         return new ConnectionParameters(
                 privateData,
@@ -85,7 +88,10 @@ public record ConnectionParameters(
                 secret);
     }
 
-    /// Returns these parameters with other numbers of READs and atomics at once: of the peer, and of this side.
+    /// Returns these parameters with other numbers of READs and atomics at once.
+    ///
+    /// @param responderResources those of the peer that this side serves, 0 to 128
+    /// @param initiatorDepth those that this side has outstanding, 0 to 128
     public ConnectionParameters withReads(int responderResources, int initiatorDepth) {
         return new ConnectionParameters(
                 privateData,
@@ -100,6 +106,12 @@ public record ConnectionParameters(
                 secret);
     }
 
+    /// Returns these parameters with other retries. They mean nothing over iWARP, where TCP retransmits.
+    ///
+    /// @param ackTimeout time that a request waits for its answer; the active side's value counts for both
+    /// @param retryCount attempts after the first without an answer, 0 to 7; the active side's value counts
+    ///     for both
+    /// @param rnrRetryCount attempts of the *peer's* queue pair after an RNR NAK, 0 to 6; 7 is without limit
     public ConnectionParameters withRetries(AckTimeout ackTimeout, int retryCount, int rnrRetryCount) {
         return new ConnectionParameters(
                 privateData,
@@ -114,6 +126,7 @@ public record ConnectionParameters(
                 secret);
     }
 
+    /// Returns these parameters with another time that the peer waits when this side has posted no receive.
     public ConnectionParameters withMinRnrTimer(RnrTimer minRnrTimer) {
         return new ConnectionParameters(
                 privateData,
@@ -128,6 +141,7 @@ public record ConnectionParameters(
                 secret);
     }
 
+    /// Returns these parameters with another IPv6 traffic class or IPv4 TOS, 0 to 255.
     public ConnectionParameters withTrafficClass(int trafficClass) {
         return new ConnectionParameters(
                 privateData,
@@ -142,6 +156,7 @@ public record ConnectionParameters(
                 secret);
     }
 
+    /// Returns these parameters with another silence after which the device probes the peer; zero for never.
     public ConnectionParameters withKeepAlive(Duration keepAlive) {
         return new ConnectionParameters(
                 privateData,
@@ -165,8 +180,10 @@ public record ConnectionParameters(
     ///
     /// The proof covers all messages of both ends: addresses, queue pair numbers, first PSNs and private data. It
     /// covers no packet after that, so these are neither encrypted nor authenticated. It costs one more round trip.
-    /// It leaves 24 bytes of private data to connect with and 180 to accept with. It works over RoCE only, between
-    /// two Verbena ends, and for connections, not for datagrams.
+    ///
+    /// It leaves 24 bytes of private data to connect with and 180 to accept with over RoCE, and 468 and 484 over
+    /// iWARP. It works over both, between two Verbena ends, and for connections, not for datagrams. A device
+    /// without [verbena.verbs.Capability#CONNECTION_SECRETS], such as a card, cannot prove a secret.
     public ConnectionParameters withSecret(Secret secret) {
         return new ConnectionParameters(
                 privateData,

@@ -19,6 +19,7 @@ import verbena.verbs.Context;
 import verbena.verbs.Gid;
 import verbena.verbs.InUseException;
 import verbena.verbs.InvalidStateException;
+import verbena.verbs.Preview;
 import verbena.verbs.VerbsObject;
 import verbena.verbs.Waitable;
 import verbena.verbs.spi.ConnectionService;
@@ -278,16 +279,22 @@ public final class EventChannel implements VerbsObject, Waitable {
         return isOver();
     }
 
+    /// Adds a listener for a [verbena.verbs.Waiter].
+    @Preview
     @Override
     public void addListener(Runnable listener) {
         listeners.add(listener);
     }
 
+    /// Removes a listener of a [verbena.verbs.Waiter].
+    @Preview
     @Override
     public void removeListener(Runnable listener) {
         listeners.remove(listener);
     }
 
+    /// Does the device's work on the thread of a [verbena.verbs.Waiter].
+    @Preview
     @Override
     public boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
         ConnectionService service = service();
@@ -298,6 +305,8 @@ public final class EventChannel implements VerbsObject, Waitable {
         return service.attend(isOver, nanos);
     }
 
+    /// Wakes the thread of a [verbena.verbs.Waiter].
+    @Preview
     @Override
     public void wakeAttendant() {
         ConnectionService there = attended;

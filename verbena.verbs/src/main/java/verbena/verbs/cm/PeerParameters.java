@@ -1,5 +1,7 @@
 package verbena.verbs.cm;
 
+import verbena.verbs.Preview;
+
 /// The parameters that the other side sends when it connects or accepts. Immutable.
 ///
 /// @param privateData of its application, with zeroes behind it up to the size of the message's field
@@ -21,7 +23,12 @@ public record PeerParameters(
         boolean sharedReceiveQueue,
         int qpn,
         int qkey) {
-    /// Returns the parameters of a queue pair that takes the other side's datagrams.
+    /// Parameters that have arrived; for providers.
+    @Preview
+    public PeerParameters {}
+
+    /// Returns the parameters of a queue pair that takes the other side's datagrams; for providers.
+    @Preview
     public static PeerParameters ofDatagrams(PrivateData privateData, int qpn, int qkey) {
         return new PeerParameters(privateData, 0, 0, 7, 7, false, qpn, qkey);
     }

@@ -4,13 +4,21 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HexFormat;
 
-/// Bytes that applications send to each other while they connect, accept, reject or disconnect. Immutable.
+/// Bytes that applications send to each other while they connect, accept or reject. Immutable.
 ///
-/// The limit depends on the message: 56 bytes to connect, 180 to ask for datagrams, 196 to accept, 136 to accept
-/// datagrams, and 148 to reject. With a [Secret] it is 24 to connect and 180 to accept. Over iWARP it is 56 to
-/// connect and 255 to accept or reject, or more. The method that sends longer data throws [IllegalArgumentException].
+/// The method that sends data beyond a limit throws [IllegalArgumentException]. The limits in bytes:
 ///
-/// The wire does not carry the length. On InfiniBand and RoCE shorter data arrive with zeroes behind them.
+/// | to | InfiniBand, RoCE, `shm` | an `iwarp` device | a card with iWARP |
+/// |---|---|---|---|
+/// | connect | 56; 24 with a [Secret] | 508; 468 with a secret | 56 |
+/// | accept | 196; 180 with a secret | 508; 484 with a secret | 255 |
+/// | reject | 148 | 508 | 255 |
+/// | ask for datagrams | 180 | | |
+/// | accept datagrams | 136 | | |
+///
+/// InfiniBand and RoCE do not carry the length: shorter data arrive with zeroes behind them, up to the limit. Then
+/// [#equals] of what was sent and of what has arrived is false; [#text()] stops at the first zero. Over iWARP data
+/// arrive with their exact length.
 ///
 /// @since 0.1
 public final class PrivateData {
@@ -52,6 +60,7 @@ public final class PrivateData {
         return new String(bytes, 0, end, StandardCharsets.UTF_8);
     }
 
+    /// Returns whether `other` has the same bytes and the same length, added zeroes included.
     @Override
     public boolean equals(Object other) {
         return other instanceof PrivateData data && Arrays.equals(bytes, data.bytes);

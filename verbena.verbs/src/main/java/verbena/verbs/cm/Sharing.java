@@ -5,11 +5,18 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
+import verbena.verbs.Preview;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.SharedReceiveQueue;
 
 /// Objects of the program that a [Connection] uses in place of its own. All are of one device, which is the
 /// connection's too. The program closes them after the last connection that uses them. Immutable.
+///
+/// Programs name them one by one: [ConnectionOptions#withProtectionDomain],
+/// [ConnectionOptions#withCompletionQueues] and [ConnectionOptions#withSharedReceiveQueue]. Those methods of the
+/// connection that need a lent queue throw [verbena.verbs.InvalidStateException]: with lent send completions
+/// [Connection#send], [Connection#write], [Connection#read] and the atomics, with lent receive completions or
+/// receives [Connection#receive].
 ///
 /// A shared domain gives up a boundary. Each peer of its connections reaches each region of the domain whose key it
 /// knows or guesses, with the region's rights. Give separate domains to peers that must not access the same memory.
@@ -30,6 +37,7 @@ public record Sharing(
             new Sharing(Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty());
 
     /// @throws IllegalArgumentException when two are of different devices
+    @Preview
     public Sharing {
         Objects.requireNonNull(domain, "domain");
         Objects.requireNonNull(sendCompletions, "sendCompletions");

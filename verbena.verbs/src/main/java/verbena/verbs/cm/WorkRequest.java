@@ -87,8 +87,8 @@ public final class WorkRequest {
         return true;
     }
 
-    /// Ends the connection, because a device does not give back a posted request. All threads that wait on it get a
-    /// [ConnectionException]. Does nothing when the request is done.
+    /// Ends the whole connection, because a device does not give back a posted request. All threads that wait on the
+    /// connection get a [ConnectionException]. Does nothing when the request is done.
     public void abort() {
         if (!isDone()) {
             outstanding.ending().end(ConnectionException.Reason.CLOSED, verb + " was aborted");
@@ -102,13 +102,14 @@ public final class WorkRequest {
     }
 
     /// Returns the number of bytes received or read, or those that the peer's WRITE with immediate data has written.
+    /// It has no meaning for a SEND or a WRITE of this side.
     ///
     /// @throws IllegalStateException when it is not done
     public int byteLength() {
         return known(byteLength);
     }
 
-    /// Returns whether the message had immediate data.
+    /// Returns whether the message had immediate data. Only a receive can have them.
     ///
     /// @throws IllegalStateException when it is not done
     public boolean hasImmediate() {
@@ -125,7 +126,7 @@ public final class WorkRequest {
         return immediate;
     }
 
-    /// Returns the value that an atomic found before it changed it.
+    /// Returns the value that an atomic found before it changed it. It has no meaning for other requests.
     ///
     /// @throws IllegalStateException when it is not done
     public long value() {

@@ -77,6 +77,7 @@ public interface ConnectionService {
     /// @param gidIndex index of the port's GID to send from
     /// @param qkey of the group when nothing else gives it one
     /// @param isSendOnly whether its datagrams are not received
+    @Preview
     record GroupJoin(Gid group, int gidIndex, int qkey, boolean isSendOnly) {
         /// Joins where the GID of a group alone leads to its members: there is nothing to wait for.
         public Watch atOnce(GroupListener listener) {
@@ -86,6 +87,7 @@ public interface ConnectionService {
     }
 
     /// A receiver of the result of a join, on any thread, which it must not block.
+    @Preview
     interface GroupListener {
         /// Called when its datagrams travel.
         ///
@@ -103,6 +105,7 @@ public interface ConnectionService {
     Watch watch(Consumer<String> onFailure);
 
     /// A watch of [#watch], or a membership of [#join]; closing ends it.
+    @Preview
     interface Watch extends AutoCloseable {
         @Override
         void close();
@@ -112,6 +115,7 @@ public interface ConnectionService {
     ///
     /// @param localPort of this side, for the peer, 0 to 65,535
     /// @param remotePort of the peer, 0 to 65,535
+    @Preview
     record Call(PortSpace space, Gid local, int localPort, Gid remote, int remotePort) {}
 
     /// This side of a connection.
@@ -120,6 +124,7 @@ public interface ConnectionService {
     ///     itself
     /// @param qpn its number, 24 bits
     /// @param qkey of datagrams; 0 otherwise
+    @Preview
     record End(
             Optional<QueuePair> queuePair,
             QpType type,
@@ -129,6 +134,7 @@ public interface ConnectionService {
             ConnectionParameters parameters) {}
 
     /// A port of an identifier that asks a peer.
+    @Preview
     interface CallerPort extends AutoCloseable {
         int port();
 
@@ -138,6 +144,7 @@ public interface ConnectionService {
     }
 
     /// A port of a listening identifier.
+    @Preview
     interface BoundPort extends CallerPort {
         /// Takes requests from now on.
         ///
@@ -154,6 +161,7 @@ public interface ConnectionService {
 
     /// A connection from its first message to its last. Its methods throw [verbena.verbs.InvalidStateException]
     /// when it has not reached that step.
+    @Preview
     interface Exchange {
         /// Returns the own address.
         Gid local();
@@ -194,6 +202,7 @@ public interface ConnectionService {
     }
 
     /// A receiver of requests for connections, on a thread of the device, which it must not block.
+    @Preview
     @FunctionalInterface
     interface Acceptor {
         /// Handles a request; returns the receiver of the events that follow.
@@ -204,6 +213,7 @@ public interface ConnectionService {
     }
 
     /// A receiver of the events of a connection, on a thread of the device, which it must not block.
+    @Preview
     @FunctionalInterface
     interface Listener {
         /// Handles an event.
@@ -212,6 +222,7 @@ public interface ConnectionService {
 
     /// An event of a connection. The last one is [Rejected], [Unreachable] or [Disconnected], or [TimewaitExit]
     /// after that.
+    @Preview
     sealed interface News {
         /// Returns the reason why the connection has ended, or was not made; empty when it has not ended.
         default String why() {
@@ -220,21 +231,27 @@ public interface ConnectionService {
 
         /// Active: the peer accepts. The queue pair goes to RTS, and then [Exchange#ready()] follows. Datagrams
         /// need nothing more.
+        @Preview
         record Accepted(PeerParameters peer) implements News {}
 
         /// Passive: the peer is ready too.
+        @Preview
         record Established() implements News {}
 
         /// The peer refuses; `reason` as in [verbena.verbs.cm.ConnectionEvent.Rejected].
+        @Preview
         record Rejected(int reason, String why, PrivateData privateData) implements News {}
 
         /// The peer does not answer.
+        @Preview
         record Unreachable(String why) implements News {}
 
         /// The connection has ended.
+        @Preview
         record Disconnected(EndedBy by, String why) implements News {}
 
         /// Late packets are gone, and the number of the queue pair may be used again.
+        @Preview
         record TimewaitExit() implements News {}
     }
 }

@@ -2,11 +2,13 @@ package verbena.verbs.spi;
 
 import verbena.verbs.Context;
 import verbena.verbs.DeviceException;
+import verbena.verbs.Preview;
 
 /// A [verbena.verbs.Device] that can be opened without what its queue pairs need, such as the UDP port of RoCE v2,
 /// while another process has that. Programs in C open every device of the list to choose one. Any thread may use it.
 ///
 /// @since 0.1
+@Preview
 public interface WatchableDevice {
     /// Opens the device for queries. The program closes the result. Making a queue pair there throws the exception
     /// of [verbena.verbs.Device#open()].
