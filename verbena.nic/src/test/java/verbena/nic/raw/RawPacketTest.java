@@ -71,10 +71,6 @@ class RawPacketTest {
             qp.postReceive(2, memory, area + AREA, length);
         }
 
-        String received() throws InterruptedException {
-            return bytes(take());
-        }
-
         String bytes(WorkCompletion wc) {
             assertThat(wc.status()).isEqualTo(WcStatus.SUCCESS);
             assertThat(wc.opcode()).isEqualTo(WcOpcode.RECV);
