@@ -99,7 +99,7 @@ class ProcessesTest {
     @Test
     void aKilledServerOfRpingEndsTheClientWithAReason() throws Exception {
         Process server = start("rping -s -p 0 -a " + LOOPBACK);
-        Process client = start("rping -c -v -a " + LOOPBACK + " --timeout 1 -p " + cmPortOf(server));
+        Process client = start("rping -c -v -a " + LOOPBACK + " --timeout 10 -p " + cmPortOf(server));
         assertThat(client.inputReader().readLine()).contains("rdma-ping-0");
 
         server.destroyForcibly();
