@@ -100,7 +100,7 @@ final class StoreProgram {
         try {
             main.invoke(null, (Object) arguments);
         } catch (ReflectiveOperationException e) {
-            throw new AssertionError("replica " + arguments[0], e);
+            throw new LinkageError("replica " + arguments[0], e);
         }
     }
 
