@@ -108,7 +108,7 @@ developer_test() {
 find_draw() { # ARGUMENT ...
   local draw argument
   draw=$(git -C "$home" rev-parse HEAD 2> /dev/null || true)
-  draw=$((16#0${draw:0:4} % 6))
+  draw=$((16#0${draw:0:4} % 18))
   for argument in "$@"; do
     case $argument in
       -Dverbena.draw=*) draw=${argument#*=} ;;
@@ -136,21 +136,32 @@ choose() { # NAME-FOR-PEOPLE SHARES ARGUMENT ...
   fi
 }
 
+# The classes whose turn it is not, as Surefire excludes them: its share is another than that of the cases within a class.
+print_others() { # DRAW
+  local turn room class
+  while read -r turn room class; do
+    [ "$turn" != "#" ] || continue
+    [ -f "$home/$room/src/test/java/$class.java" ] || fail "test: .dev/in-turn.txt names $room $class, which is not there"
+    [ "$turn" = $(($1 / 6 % 3)) ] || echo "$class.java"
+  done < "$home/.dev/in-turn.txt"
+}
+
 run_tests() {
-  local drawn=() status=0 started length="some twenty minutes on two cores" draw
+  local drawn=() status=0 started length="some ten minutes on two cores" draw others=$state/tests-of-other-turns
   local devices=("" rocev2@127.0.0.1 iwarp@127.0.0.1)
   need_maven
   draw=$(find_draw "$@")
+  mkdir -p "$state"
   if [ "${1:-}" = --deep ]; then
     drawn=(-Dverbena.deep=true)
     length="hours"
     shift
   else
-    drawn=("-Dverbena.draw=$draw" "-Dcontracts.device=${devices[draw % 3]}")
+    print_others "$draw" > "$others"
+    drawn=("-Dverbena.draw=$draw" "-Dcontracts.device=${devices[draw % 3]}" "-Dsurefire.excludesFile=$others")
     echo "verbena: of what runs in full by --deep only, share $draw was drawn (-Dverbena.draw=$draw); the contracts of" \
-      "channels run over ${devices[draw % 3]:-the nearest device}" >&2
+      "channels run over ${devices[draw % 3]:-the nearest device}; $(wc -l < "$others") classes wait for another turn" >&2
   fi
-  mkdir -p "$state"
   started=$state/tests-started
   touch "$started"
   echo "verbena: all tests of all rooms: $length, and a minute more where all has to be compiled; the log is in .verbena/test.log" >&2
@@ -259,15 +270,26 @@ in_network_of_its_own() { # COMMAND ...
 
 # Unmodified systems of the JVM over RDMA. Their jars are fetched the first time; where that cannot be, they are skipped.
 developer_engines() {
-  local systems=() system argument room=$home/workshop/interop ready log=$state/interop.log
+  local systems=() system argument room=$home/workshop/interop ready log=$state/interop.log names words=() draw
   ready=$room/target/ready
+  names=$(tr -d '\n' < "$room/src/main/java/verbena/interop/Interop.java" | grep -o 'new Row( *"[a-z0-9-]*' | sed 's/.*"//')
+  draw=$(find_draw "$@")
   for argument in "$@"; do
-    if [ "$argument" = --list ]; then
-      sed -n 's/^            new Row("\([a-z0-9-]*\)".*/\1/p' "$room/src/main/java/verbena/interop/Interop.java"
-      return
-    fi
+    case $argument in
+      --list) echo "$names" && return ;;
+      --deep) draw="" ;;
+      -Dverbena.draw=*) ;;
+      *)
+        words+=("$argument")
+        [ "$argument" != --figures ] && ! grep -qxF -e "$argument" <<< "$names" || draw=""
+        ;;
+    esac
   done
-  refuse_unknown_options "$room/src/main/java" engines "$@"
+  refuse_unknown_options "$room/src/main/java" engines "${words[@]}"
+  if [ -n "$draw" ]; then
+    mapfile -t -O ${#words[@]} words < <(awk -v share=$((draw % 3)) 'NR % 3 == share' <<< "$names")
+    echo "verbena: of the systems the share $((draw % 3)) of 3 was drawn (-Dverbena.draw=$draw); --deep runs all" >&2
+  fi
   need_maven
   mkdir -p "$state"
   for system in "$room"/systems/*/pom.xml; do
@@ -290,7 +312,7 @@ developer_engines() {
     fi
   fi
   exec "$JAVA_HOME/bin/java" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp "$room/target/interop-$version.jar" verbena.interop.Interop \
-    "$home" "$home/verbena.nio/target/verbena-nio.jar" "$@"
+    "$home" "$home/verbena.nio/target/verbena-nio.jar" "${words[@]}"
 }
 
 # Spark with our shuffle manager, beside its own. Where its jars cannot be fetched the first time, it is skipped.
