@@ -14,7 +14,7 @@ import verbena.verbs.Preview;
 import verbena.verbs.Waitable;
 import verbena.verbs.waiting.LeaderFollowers;
 
-/// The result of an operation that may still be under way: a send, a receive, a call, or an access to a peer's
+/// The result of an operation that may still be outstanding: a send, a receive, a call, or an access to a peer's
 /// memory. Until it is done, the memory of the operation belongs to the worker.
 ///
 /// Any thread may use it, and it needs no closing. A [verbena.verbs.Waiter] waits for it together with other sources.
@@ -51,7 +51,7 @@ public final class Pending<T> implements Waitable {
     }
 
     /// Waits until it is done. Meanwhile the thread may read arrivals for the whole worker. An interrupted thread
-    /// leaves the operation under way.
+    /// leaves the operation outstanding.
     ///
     /// @throws verbena.verbs.ConnectionException when the peer is lost, or the worker is closed
     /// @throws CallException when a call failed
@@ -66,7 +66,7 @@ public final class Pending<T> implements Waitable {
         }
     }
 
-    /// Waits until it is done; false when `timeout` passed. The operation is then still under way.
+    /// Waits until it is done; false when `timeout` passed. The operation is then still outstanding.
     ///
     /// @throws verbena.verbs.ConnectionException as [#await()]
     /// @throws CallException as [#await()]

@@ -20,7 +20,7 @@ import verbena.verbs.ConnectionException.Reason;
 /// Any thread may use it. [Worker#connect] or [WorkerListener#accept()] makes it. The program closes it, or the
 /// worker does at its end.
 ///
-/// When the peer is lost or closed, all operations under way with it fail with a [ConnectionException], and so do
+/// When the peer is lost or closed, all operations outstanding with it fail with a [ConnectionException], and so do
 /// later ones. Messages of it that have arrived whole can still be received.
 ///
 /// There is no listener for the loss. A program that has to learn of it at once keeps a receive from this peer
@@ -190,7 +190,7 @@ public final class RemoteWorker implements AutoCloseable {
     }
 
     /// Calls the peer's [CallHandler], without a time limit. Only the answer is asynchronous: this method blocks
-    /// while as many calls are under way as the options of both workers allow ([WorkerOptions#maxCalls()]).
+    /// while as many calls are outstanding as the options of both workers allow ([WorkerOptions#maxCalls()]).
     ///
     /// @param request as in [#send(long, MemorySegment)]
     /// @throws InterruptedException while it blocks; the call is not made
@@ -289,7 +289,7 @@ public final class RemoteWorker implements AutoCloseable {
     // ---- the end
 
     /// Ends the connection to the peer. It waits up to a second for sent messages to arrive. Operations that are then
-    /// under way fail. Idempotent. There is no form that does not wait: a thread that must not wait closes it on
+    /// outstanding fail. Idempotent. There is no form that does not wait: a thread that must not wait closes it on
     /// another one, such as a virtual thread.
     ///
     /// @throws IllegalStateException in an [ActiveHandler]

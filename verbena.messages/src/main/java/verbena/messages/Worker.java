@@ -352,8 +352,8 @@ public final class Worker implements AutoCloseable {
 
     // ---- the end
 
-    /// Closes all peers and frees all memory of the worker, that of [#allocate] included. Operations under way
-    /// fail. Idempotent.
+    /// Closes all peers and frees all memory of the worker, that of [#allocate] included. Outstanding
+    /// operations fail. Idempotent.
     ///
     /// @throws IllegalStateException in an [ActiveHandler]
     @Override

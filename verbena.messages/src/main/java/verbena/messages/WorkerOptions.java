@@ -15,7 +15,7 @@ import verbena.verbs.cm.Secret;
 /// @param window frames that each peer may send before this worker acknowledges them, 2 to 255
 /// @param frameBytes of the longest frame, 64 to 65,536. The receiver reads a longer message from its sender; both
 ///     ends use the shorter of their two frames
-/// @param maxCalls calls of one peer that are under way at once, 1 to 65,536; the next one waits
+/// @param maxCalls calls of one peer that are outstanding at once, 1 to 65,536; the next one waits
 /// @param maxCallBytes of a request or an active message that this worker takes, and of an answer to a call without
 ///     memory for it
 /// @param budgetBytes of messages that came without a receive or a call of this worker, at least 4 KiB for each peer.

@@ -13,7 +13,7 @@ import verbena.verbs.ProtectionDomain;
 ///
 /// @param sendBytes size of the ring of data on their way, 2 KiB to 256 MiB
 /// @param receiveBytes size of the ring that the peer writes to, 2 KiB to 256 MiB
-/// @param messages under way in each direction, 16 to 65,534; a device may have fewer
+/// @param messages outstanding in each direction, 16 to 65,534; a device may have fewer
 /// @param connectTimeout longest time to make a connection, more than zero
 /// @param timeout longest time that a blocking read or write waits for the peer, more than zero; empty for no limit
 /// @param linger time that [StreamChannel#close()] waits for written bytes to arrive. With zero they are dropped, and

@@ -18,7 +18,7 @@ import java.util.Set;
 /// @param pathMigration state of that migration
 /// @param pkeyIndex index of the P_Key of its packets in the port's table
 /// @param port own port, counted from 1
-/// @param sqDraining whether requests that were started in SQD are still under way
+/// @param sqDraining whether requests that were started in SQD are still outstanding
 /// @param maxReadAtomic READs and atomics that this side may have outstanding
 /// @param maxDestinationReadAtomic READs and atomics that the peer may have outstanding
 /// @param minRnrTimer time that the peer is asked to wait when no receive is posted

@@ -114,7 +114,7 @@ final class Buffers extends Watcher {
     private boolean twoFill(TrackedRequest request, TrackedRequest other) {
         findings.tell(
                 Rule.TARGET_SHARED,
-                "a " + name(request) + " fills bytes that a " + name(other) + " under way fills too.",
+                "a " + name(request) + " fills bytes that an outstanding " + name(other) + " fills too.",
                 request.place(),
                 "the other was posted",
                 other.place());
@@ -127,7 +127,7 @@ final class Buffers extends Watcher {
         if (!isOrdered) {
             findings.tell(
                     Rule.SEND_OVERLAP,
-                    "a " + name(request) + " fills bytes that a " + name(sent) + " under way still sends.",
+                    "a " + name(request) + " fills bytes that an outstanding " + name(sent) + " still sends.",
                     request.place(),
                     "the bytes were sent",
                     sent.place());
@@ -140,15 +140,15 @@ final class Buffers extends Watcher {
         if (filled.isReceive() || filled.poster() != request.poster()) {
             findings.tell(
                     Rule.SEND_OVERLAP,
-                    "a " + name(request) + " sends bytes that a " + name(filled) + " under way fills.",
+                    "a " + name(request) + " sends bytes that an outstanding " + name(filled) + " fills.",
                     request.place(),
                     "the bytes are filled",
                     filled.place());
         } else if (!request.isFenced()) {
             findings.tell(
                     Rule.READ_UNFENCED,
-                    "a " + name(request) + " sends the result of a " + name(filled)
-                            + " that is under way, and has no fence.",
+                    "a " + name(request) + " sends the result of an outstanding " + name(filled)
+                            + ", and has no fence.",
                     request.place(),
                     "the result was asked for",
                     filled.place());

@@ -56,7 +56,7 @@ final class Regions extends Watcher {
         if (own != null) {
             findings.tell(
                     Rule.REGION_BUSY,
-                    "a region was closed that a request under way names.",
+                    "a region was closed that an outstanding request names.",
                     here,
                     "the request was posted",
                     own.place());
@@ -65,7 +65,7 @@ final class Regions extends Watcher {
         if (remote != null) {
             findings.tell(
                     Rule.REMOTE_BUSY,
-                    "a region was closed that a peer's request under way names.",
+                    "a region was closed that an outstanding request of a peer names.",
                     here,
                     "the peer has posted it",
                     remote.place());

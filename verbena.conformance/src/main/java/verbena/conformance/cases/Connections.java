@@ -88,7 +88,7 @@ public final class Connections {
             for (int i = 0; i < 4; i++) {
                 receives.add(ends.b.postReceive(in.slice(i * 100L, 100)));
             }
-            Expect.that("the first is under way", !receives.getFirst().await(Duration.ofMillis(1)));
+            Expect.that("the first is outstanding", !receives.getFirst().await(Duration.ofMillis(1)));
             for (int i = 0; i < 4; i++) {
                 ends.a.send("x".repeat(i + 60)); // some in the request itself, some not
             }

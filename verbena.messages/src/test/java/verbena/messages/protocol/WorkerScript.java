@@ -590,7 +590,7 @@ final class WorkerScript {
             }
             case "fence" -> end.operations.fence();
             case "done" -> {
-                require(end.underWay.remove(words[0]), "%s is not under way", words[0]);
+                require(end.underWay.remove(words[0]), "%s is not outstanding", words[0]);
                 end.operations.done();
                 end.begin();
             }

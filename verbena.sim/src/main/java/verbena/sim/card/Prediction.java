@@ -49,7 +49,7 @@ public record Prediction(Measured asRecorded, Measured unhindered, List<Change> 
                 unhindered);
         add(changes, "send short data inline", run(card, inlined(idle, card), SMALL_PAGE), unhindered);
         add(changes, "ask for one completion in " + BATCH, run(card, unsignaled(idle), SMALL_PAGE), unhindered);
-        add(changes, "keep twice as many requests under way", run(card, wider(idle), SMALL_PAGE), unhindered);
+        add(changes, "keep twice as many requests outstanding", run(card, wider(idle), SMALL_PAGE), unhindered);
         int few = Math.max(1, Math.min(idle.queuePairs() / 2, card.count(Quantity.QP_CACHE) / 4));
         add(
                 changes,
@@ -213,7 +213,7 @@ public record Prediction(Measured asRecorded, Measured unhindered, List<Change> 
         return needsAll ? recorded : recorded.with(changed);
     }
 
-    /// Lets each thread have twice as many requests under way as it had.
+    /// Lets each thread have twice as many requests outstanding as it had.
     static Recorded wider(Recorded recorded) {
         long[] signaled = new long[recorded.threads()];
         var changed = new ArrayList<Doorbell>();

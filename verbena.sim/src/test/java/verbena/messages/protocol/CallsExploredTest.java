@@ -44,7 +44,7 @@ class CallsExploredTest {
 
     @Test
     void aPlaceThatIsNeverFreeIsFound() {
-        assertThat(find(1, false, Plant.ANSWERS_NO_CANCELLED_CALL)).hasMessageContaining("under way for ever");
+        assertThat(find(1, false, Plant.ANSWERS_NO_CANCELLED_CALL)).hasMessageContaining("outstanding for ever");
     }
 
     /// As it was once: a peer read a request from memory that its caller had back.

@@ -249,7 +249,7 @@ final class CallsWorld implements SmallWorld {
                     .as("times that the caller of %d was told", each.number)
                     .isOne();
         }
-        assertThat(a.own.unanswered()).as("calls that are under way for ever").isZero();
+        assertThat(a.own.unanswered()).as("calls that are outstanding for ever").isZero();
         if (!a.isDead) {
             assertThat(asked).hasSize(calls);
             assertThat(b.theirs.size()).isZero();

@@ -108,7 +108,7 @@ class PredictionTest {
         Prediction prediction = Prediction.of(Cards.of("cx5"), recording("read", 64, false, 1, 1, 1, 0, 1));
         assertThat(change(prediction, "one doorbell")).isEmpty();
         assertThat(change(prediction, "one completion in")).isEmpty();
-        assertThat(change(prediction, "under way").orElseThrow().gain()).isCloseTo(2, within(0.05));
+        assertThat(change(prediction, "outstanding").orElseThrow().gain()).isCloseTo(2, within(0.05));
         assertThat(prediction.unhindered().bound()).isEqualTo("latency");
     }
 

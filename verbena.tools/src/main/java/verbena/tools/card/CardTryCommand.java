@@ -26,7 +26,7 @@ import verbena.tools.network.OutcomeReport;
             "CARD is a file, a name of 'verbena card list', or a name and what is to be different, in quotes.",
             "",
             "LOAD is an operation (write, read, send, atomic), its length, and options: threads=, qps= (queue pairs),"
-                    + " window= (requests under way for a thread), batch= (requests for a doorbell), signal= (one"
+                    + " window= (outstanding requests of a thread), batch= (requests for a doorbell), signal= (one"
                     + " completion for so many), peers=, memory=, page=, regions=, words= (of atomics), think= (a"
                     + " core's work before each doorbell), inline, unacknowledged, interrupts, on-demand, and"
                     + " outbound, inbound or symmetric.",

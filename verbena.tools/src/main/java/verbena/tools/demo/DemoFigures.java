@@ -33,7 +33,7 @@ final class DemoFigures {
             Tally stream =
                     rounds.new Tally(_ -> DemoRounds.stream(tcp, write.last().messages()));
             String writesWarm = rounds.inTurn(write, stream);
-            throughput("WRITE of 64 KiB, " + DemoLane.WINDOW + " under way", write.figure(), stream.figure());
+            throughput("WRITE of 64 KiB, " + DemoLane.WINDOW + " outstanding", write.figure(), stream.figure());
 
             Tally polled = rounds.new Tally(n -> lane.messages(rounds, n, true));
             Tally awaited = rounds.new Tally(n -> lane.messages(rounds, n, false));

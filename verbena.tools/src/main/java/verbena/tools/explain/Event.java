@@ -65,7 +65,7 @@ record Event(
         if (tookNanos < 0) {
             return "";
         }
-        return (isPacket() ? "under way for " : "took ") + Recording.micros(tookNanos) + " µs";
+        return (isPacket() ? "in flight for " : "took ") + Recording.micros(tookNanos) + " µs";
     }
 
     /// Returns whether it happens at the fourth lane, or between that and the third.

@@ -104,7 +104,7 @@ public final class CpCommand extends FilesCommand {
             names = "--in-flight",
             paramLabel = "N",
             defaultValue = "16",
-            description = "Chunks under way, 1 to 64 (default ${DEFAULT-VALUE}).")
+            description = "Outstanding chunks, 1 to 64 (default ${DEFAULT-VALUE}).")
     private int inFlight;
 
     @Option(

@@ -42,7 +42,7 @@ final class Handshake {
             Terms terms =
                     new Terms(challenge.bytes().getInt(), challenge.bytes().getInt(), wish.mode(), wish.checksum());
             if (terms.chunkBytes() > wish.chunkBytes() || terms.slots() > wish.slots()) {
-                throw new CommandFailed("the server wants more under way than was offered");
+                throw new CommandFailed("the server wants more outstanding chunks, or longer ones, than were offered");
             }
             if (wantsSecret && secret.isEmpty()) {
                 throw new CommandFailed("the server wants a secret: give it by --secret-file or $" + Secret.VARIABLE);

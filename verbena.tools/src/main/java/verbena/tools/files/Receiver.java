@@ -177,7 +177,7 @@ final class Receiver implements IncomingSlot.Owner {
     private Incoming incoming(int id) {
         Incoming file = incoming.get(id);
         if (file == null) {
-            throw new CommandFailed("the peer speaks of a file that is not under way");
+            throw new CommandFailed("the peer names a file that is not being copied");
         }
         return file;
     }

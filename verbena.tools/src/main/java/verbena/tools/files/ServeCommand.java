@@ -77,7 +77,7 @@ public final class ServeCommand extends FilesCommand {
             defaultValue = "32",
             converter = Size.InMiB.class,
             description =
-                    "Memory that a client may have under way, 1M to 1G; without a unit in MiB (default ${DEFAULT-VALUE}).")
+                    "Memory for the outstanding chunks of a client, 1M to 1G; without a unit in MiB (default ${DEFAULT-VALUE}).")
     private int windowMiB;
 
     @Option(

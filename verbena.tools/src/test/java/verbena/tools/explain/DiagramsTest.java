@@ -39,10 +39,10 @@ class DiagramsTest {
 
                 Begin. A part.
                   1 doorbell (took 2.5 us). Rings.
-                  2 WRITE_FIRST psn 1 b+0 len 9 | 4 (under way for 8.1 us). A packet.
+                  2 WRITE_FIRST psn 1 b+0 len 9 | 4 (in flight for 8.1 us). A packet.
                   3 WRITE_LAST psn 2; #x <y> | 5. A packet.
                   4 4 bytes placed at b+0. Looked at.
-                  5 NAK sequence psn 2 msn 0 (under way for 3.0 us). A packet.
+                  5 NAK sequence psn 2 msn 0 (in flight for 3.0 us). A packet.
                   6 completion 7: RECV, SUCCESS. Done.
 
                 Summary

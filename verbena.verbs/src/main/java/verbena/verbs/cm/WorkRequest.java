@@ -66,7 +66,7 @@ public final class WorkRequest {
         return done;
     }
 
-    /// Waits until it is done. A thread that is interrupted leaves the request under way.
+    /// Waits until it is done. A thread that is interrupted leaves the request outstanding.
     ///
     /// @return this
     /// @throws ConnectionException when the connection has ended, or the peer refuses the request
@@ -75,7 +75,7 @@ public final class WorkRequest {
         return checked();
     }
 
-    /// Waits until it is done; false when `timeout` passed. The request is then still under way, and a thread can
+    /// Waits until it is done; false when `timeout` passed. The request is then still outstanding, and a thread can
     /// wait for it again. With [java.time.Duration#ZERO] it does not wait.
     ///
     /// @throws ConnectionException when the connection has ended, or the peer refuses the request
@@ -136,7 +136,7 @@ public final class WorkRequest {
 
     private int known(int result) {
         if (!done) {
-            throw new IllegalStateException(verb + ": the request is under way");
+            throw new IllegalStateException(verb + ": the request is outstanding");
         }
         return result;
     }
@@ -244,6 +244,6 @@ public final class WorkRequest {
 
     @Override
     public String toString() {
-        return verb + (done ? isOk() ? ": done" : ": failed" : ": under way");
+        return verb + (done ? isOk() ? ": done" : ": failed" : ": outstanding");
     }
 }

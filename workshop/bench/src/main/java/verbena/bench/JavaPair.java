@@ -9,7 +9,7 @@ final class JavaPair implements Contender {
     static final String TCP = "Java TCP socket";
     static final String UNIX = "Java UNIX-domain socket";
     static final String GRPC_CALL = "gRPC, call";
-    static final String GRPC_CALLS = "gRPC, 64 calls under way";
+    static final String GRPC_CALLS = "gRPC, 64 calls outstanding";
     static final String CEILING = "raw UDP, GSO and GRO";
     /// The bytes that count of a packet with 4 KiB: not the headers of a WRITE's middle packet, BTH and ICRC.
     private static final int PAYLOAD_BYTES = 4 << 10;

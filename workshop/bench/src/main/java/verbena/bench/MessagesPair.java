@@ -13,8 +13,8 @@ final class MessagesPair implements Contender {
     static final String ACTIVE = ", active message";
     static final String CALL = ", call";
     static final String PROMPT_CALL = ", call answered at once";
-    static final String CALLS = ", 64 calls under way";
-    static final String PROMPT_CALLS = ", 64 calls under way, answered at once";
+    static final String CALLS = ", 64 calls outstanding";
+    static final String PROMPT_CALLS = ", 64 calls outstanding, answered at once";
 
     private static final int FIRST_SMALL = 2_000;
     private static final int FIRST_LARGE = 200;
