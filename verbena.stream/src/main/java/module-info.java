@@ -2,7 +2,7 @@ import org.jspecify.annotations.NullMarked;
 
 /// Streams of bytes over any device, as rsockets have them. A C program with rsockets is a peer.
 @NullMarked
-@SuppressWarnings("module") // one user of the protocol is compiled later
+@SuppressWarnings("module") // users of the protocol and of waiting are compiled later
 module verbena.stream {
     requires static org.jspecify;
     requires transitive verbena.verbs;
@@ -10,4 +10,7 @@ module verbena.stream {
     exports verbena.stream;
     exports verbena.stream.protocol to
             verbena.abi;
+    exports verbena.stream.waiting to
+            verbena.netty,
+            verbena.nio;
 }

@@ -5,10 +5,8 @@ import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.SocketTimeoutException;
-import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import verbena.stream.PendingCloses;
 import verbena.stream.StreamChannel;
 import verbena.stream.StreamOptions;
 import verbena.verbs.VerbsException;
@@ -35,7 +33,7 @@ final class ConnectAttempt {
 
     private void run(Consumer<StreamChannel> onConnected, Consumer<Throwable> onFailed) {
         try {
-            boolean _ = stream.connectTo(Optional.ofNullable(from), to, () -> true);
+            boolean _ = stream.connectTo(from, to, () -> true);
             stream.configureBlocking(false);
         } catch (IOException | RuntimeException | LinkageError e) {
             cancel();
@@ -65,6 +63,6 @@ final class ConnectAttempt {
 
     /// Ends it, whatever has become of it.
     void cancel() {
-        PendingCloses.add(stream);
+        var _ = stream.closeLater();
     }
 }

@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import verbena.stream.StreamChannel;
-import verbena.stream.StreamSleep;
+import verbena.stream.waiting.StreamSleep;
 import verbena.verbs.spi.DeviceWait;
 
 /// The input and output of an event loop whose channels are streams over RDMA: [VerbenaSocketChannel] and
@@ -227,7 +227,7 @@ public final class VerbenaIoHandler implements IoHandler {
                 registration.isStream = true;
                 sleep.add();
             }
-            sleep.found(stream);
+            sleep.found(stream.context());
         }
         int ready = handle.readyOps(registration.interestOps());
         if (ready == 0) {

@@ -27,7 +27,6 @@ import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
-import verbena.stream.PendingCloses;
 import verbena.stream.StreamChannel;
 import verbena.stream.StreamOptions;
 import verbena.verbs.ProtectionDomain;
@@ -166,7 +165,7 @@ public final class VerbenaSocketChannel extends RegisteredChannel implements Soc
             eventLoop().execute(step);
         } catch (RejectedExecutionException e) {
             if (otherwiseClosed != null) {
-                PendingCloses.add(otherwiseClosed);
+                var _ = otherwiseClosed.closeLater();
             }
         }
     }
@@ -176,7 +175,7 @@ public final class VerbenaSocketChannel extends RegisteredChannel implements Soc
         attempt = null;
         connecting = null;
         if (!isOpen() || promise == null) {
-            PendingCloses.add(made);
+            var _ = made.closeLater();
             return;
         }
         try {
@@ -355,7 +354,7 @@ public final class VerbenaSocketChannel extends RegisteredChannel implements Soc
             made.close(); // not in the thread of the event loop: see prepareToClose()
             writer.release(made);
         } else {
-            PendingCloses.add(made, () -> writer.release(made)); // the event loop does not come here again
+            var _ = made.closeLater().thenRun(() -> writer.release(made)); // the event loop does not come here again
         }
     }
 

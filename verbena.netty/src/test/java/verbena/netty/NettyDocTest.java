@@ -24,7 +24,7 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import verbena.stream.PendingCloses;
+import verbena.stream.StreamChannel;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 
@@ -134,7 +134,7 @@ class NettyDocTest {
                     .isGreaterThan(message.length);
             await(group.shutdownGracefully(
                     NettyEnds.QUIET_MILLIS, NettyEnds.PATIENCE_SECONDS * 1_000, TimeUnit.MILLISECONDS));
-            assertThat(PendingCloses.await(Duration.ofSeconds(NettyEnds.PATIENCE_SECONDS)))
+            assertThat(StreamChannel.awaitCloses(Duration.ofSeconds(NettyEnds.PATIENCE_SECONDS)))
                     .isTrue();
             allocator.close();
             allocator.domain().close();

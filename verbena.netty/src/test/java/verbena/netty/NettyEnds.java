@@ -17,7 +17,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import verbena.stream.PendingCloses;
+import verbena.stream.StreamChannel;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 
@@ -175,7 +175,7 @@ final class NettyEnds implements AutoCloseable {
                 serverGroup.shutdownGracefully(QUIET_MILLIS, PATIENCE_SECONDS * 1_000, TimeUnit.MILLISECONDS);
         await(client);
         await(server);
-        if (!PendingCloses.await(Duration.ofSeconds(PATIENCE_SECONDS))) {
+        if (!StreamChannel.awaitCloses(Duration.ofSeconds(PATIENCE_SECONDS))) {
             throw new AssertionError("streams are still being closed");
         }
     }

@@ -10,13 +10,11 @@ import java.nio.channels.SocketChannel;
 import java.nio.channels.UnresolvedAddressException;
 import java.nio.channels.UnsupportedAddressTypeException;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import verbena.nio.Choice.Failure;
 import verbena.nio.Choice.Turn;
-import verbena.stream.PendingCloses;
 import verbena.stream.StreamChannel;
 
 /// An attempt to connect: by RDMA where the [Routes] allow it, and by TCP when the [Choice] decides so. A virtual
@@ -156,7 +154,7 @@ final class Attempt {
         }
         if (late != null) {
             Routes.fellBack(peer, new SocketTimeoutException("no answer by RDMA in the time that it was given"));
-            PendingCloses.add(late); // tells the peer that there is no such connection
+            var _ = late.closeLater(); // tells the peer that there is no such connection
         }
         return true;
     }
@@ -222,8 +220,7 @@ final class Attempt {
                     return false;
                 }
             }
-            boolean isMade = made.connectTo(
-                    bound == null ? Optional.empty() : Optional.of(address(bound)), to, () -> answered(of));
+            boolean isMade = made.connectTo(bound == null ? null : address(bound), to, () -> answered(of));
             asked(of);
             if (!isMade) {
                 made.configureBlocking(true);
@@ -235,7 +232,7 @@ final class Attempt {
             if (isTaken) {
                 Opener.quietly(bound); // it has held the port
             } else {
-                PendingCloses.add(made);
+                var _ = made.closeLater();
             }
         }
     }
@@ -337,7 +334,7 @@ final class Attempt {
 
     private void closeBoth() {
         if (stream != null) {
-            PendingCloses.add(stream);
+            var _ = stream.closeLater();
         }
         Opener.quietly(tcp);
     }

@@ -14,7 +14,6 @@ import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
-import verbena.stream.PendingCloses;
 import verbena.stream.StreamChannel;
 
 /// A carrier of the bytes of a connected [RdmaSocketChannel]. Each carrier counts them in [NioCounters]. Threads,
@@ -201,7 +200,7 @@ interface Carrier {
             } else if (lingerSeconds > 0 && waits) {
                 stream.close();
             } else {
-                PendingCloses.add(stream);
+                var _ = stream.closeLater();
             }
         }
 

@@ -17,7 +17,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
-import verbena.stream.PendingCloses;
 import verbena.stream.StreamChannel;
 import verbena.stream.StreamListener;
 
@@ -162,7 +161,7 @@ final class MoveListener implements Moving.Side, Closeable {
 
     private void take(StreamChannel found) {
         if (!nameless.tryAcquire()) {
-            PendingCloses.add(found);
+            var _ = found.closeLater();
             return;
         }
         boolean isBegun = false;
@@ -178,7 +177,7 @@ final class MoveListener implements Moving.Side, Closeable {
         } finally {
             if (!isBegun) {
                 nameless.release();
-                PendingCloses.add(found);
+                var _ = found.closeLater();
             }
         }
     }

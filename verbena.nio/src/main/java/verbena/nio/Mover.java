@@ -8,7 +8,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import verbena.nio.Carrier.ByStream;
 import verbena.nio.Choice.Failure;
 import verbena.nio.Choice.Turn;
-import verbena.stream.PendingCloses;
 import verbena.stream.StreamChannel;
 import verbena.stream.StreamOptions;
 
@@ -83,7 +82,7 @@ final class Mover implements Moving.Side {
             }
         } finally {
             if (made != null && !isTaken) {
-                PendingCloses.add(made);
+                var _ = made.closeLater();
             }
         }
     }

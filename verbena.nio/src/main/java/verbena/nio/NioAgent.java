@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import verbena.stream.ProcessEnd;
+import verbena.stream.waiting.ProcessEnd;
 
 /// A Java agent that gives an unchanged program sockets over RDMA: `-javaagent:verbena-nio.jar`, or the same in
 /// `JAVA_TOOL_OPTIONS`. The jar is then on the program's class path too, where the JDK finds [RdmaSelectorProvider].

@@ -7,7 +7,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import verbena.stream.StreamChannel;
-import verbena.stream.StreamSleep;
+import verbena.stream.waiting.StreamSleep;
 import verbena.verbs.spi.DeviceWait;
 
 /// The sleep of a selecting thread: at the device of its streams, where it watches the kernel's channels too, or in
@@ -54,7 +54,7 @@ final class SelectorSleep implements StreamSleep.Elsewhere {
     }
 
     void found(StreamChannel stream) {
-        sleep.found(stream);
+        sleep.found(stream.context());
     }
 
     // ---- sleeping

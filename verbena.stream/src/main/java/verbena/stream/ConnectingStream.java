@@ -14,6 +14,7 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import verbena.stream.protocol.ByteStream;
 import verbena.stream.protocol.StreamMessage.Hello;
+import verbena.stream.waiting.DeviceWatch;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.cm.ConnectionEvent;
 import verbena.verbs.cm.ConnectionId;
@@ -55,10 +56,14 @@ final class ConnectingStream {
 
     /// Asks for a connection.
     ///
-    /// @param from address and port of this host; empty for any
+    /// @param from address and port of this host; null for any
     /// @param isWanted as [ConnectionId#connect(ConnectionParameters, BooleanSupplier)] has it
-    void begin(Optional<InetSocketAddress> from, InetSocketAddress to, BooleanSupplier isWanted) throws IOException {
-        from.ifPresentOrElse(own -> id.resolveAddress(own, to), () -> id.resolveAddress(to));
+    void begin(@Nullable InetSocketAddress from, InetSocketAddress to, BooleanSupplier isWanted) throws IOException {
+        if (from == null) {
+            id.resolveAddress(to);
+        } else {
+            id.resolveAddress(from, to);
+        }
         expect(ConnectionId.State.ADDRESS_RESOLVED, to);
         id.resolveRoute();
         expect(ConnectionId.State.ROUTE_RESOLVED, to);

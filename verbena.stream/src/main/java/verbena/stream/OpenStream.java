@@ -15,6 +15,7 @@ import verbena.stream.protocol.ByteStream;
 import verbena.stream.protocol.StreamEnds;
 import verbena.stream.protocol.StreamFailure;
 import verbena.stream.protocol.StreamMessage;
+import verbena.stream.waiting.DeviceWatch;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.VerbsException;

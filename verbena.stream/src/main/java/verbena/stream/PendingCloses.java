@@ -1,23 +1,22 @@
 package verbena.stream;
 
 import java.time.Duration;
-import java.util.HashSet;
-import java.util.Set;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import verbena.verbs.Preview;
+import verbena.stream.waiting.ProcessEnd;
 
 /// The streams of this process that are closed and still have bytes on their way. The kernel sends the bytes that a
 /// closed socket has left. Here a virtual thread waits for them, and so does the end of the process. Any thread may
-/// call it. It lives as long as the process.
-///
-/// @since 0.1
-@Preview
-public final class PendingCloses {
+/// call it.
+final class PendingCloses {
     private static final ReentrantLock LOCK = new ReentrantLock();
     private static final Condition CHANGED = LOCK.newCondition();
     /// Guarded by the lock.
-    private static final Set<StreamChannel> PENDING = new HashSet<>();
+    private static final Map<StreamChannel, CompletableFuture<Void>> PENDING = new HashMap<>();
 
     static {
         ProcessEnd.waitsFor(PendingCloses::await);
@@ -25,37 +24,34 @@ public final class PendingCloses {
 
     private PendingCloses() {}
 
-    /// Closes a stream as [StreamChannel#close()] does, on another thread.
-    public static void add(StreamChannel stream) {
-        add(stream, () -> {});
-    }
-
-    /// Closes a stream as [StreamChannel#close()] does, on another thread, and then runs a step.
+    /// Closes a stream on another thread, unless that is under way already.
     ///
-    /// @param then runs in the thread that has closed the stream, when its device no longer reads the program's
-    ///     memory. It does not run when the stream is being closed already
-    public static void add(StreamChannel stream, Runnable then) {
+    /// @return complete when the stream is closed
+    static CompletionStage<Void> add(StreamChannel stream) {
+        var closed = new CompletableFuture<Void>();
         LOCK.lock();
         try {
-            if (!PENDING.add(stream)) {
-                return;
+            CompletableFuture<Void> before = PENDING.putIfAbsent(stream, closed);
+            if (before != null) {
+                return before;
             }
         } finally {
             LOCK.unlock();
         }
         try {
-            Thread.ofVirtual().name("verbena-stream-close").start(() -> close(stream, then));
+            Thread.ofVirtual().name("verbena-stream-close").start(() -> close(stream, closed));
         } catch (OutOfMemoryError e) {
             stream.abandon(); // that waits for nothing; a thread that could wait is not to be had
-            close(stream, then);
+            close(stream, closed);
         }
+        return closed;
     }
 
-    private static void close(StreamChannel stream, Runnable then) {
+    @SuppressWarnings("NullAway") // a Void has no other value
+    private static void close(StreamChannel stream, CompletableFuture<Void> closed) {
         try {
-            stream.close();
-            stream.awaitSteps(); // a thread that connects frees what it has made
-            then.run();
+            stream.closeWhole();
+            closed.complete(null);
         } finally {
             LOCK.lock();
             try {
@@ -67,11 +63,8 @@ public final class PendingCloses {
         }
     }
 
-    /// Waits until there are no such streams. A program does so before it closes a device that its streams have
-    /// used.
-    ///
-    /// @return false when `timeout` passed
-    public static boolean await(Duration timeout) throws InterruptedException {
+    /// Waits until there are no such streams. Returns false when `timeout` passed.
+    static boolean await(Duration timeout) throws InterruptedException {
         LOCK.lockInterruptibly();
         try {
             long left = StreamOptions.nanos(timeout);

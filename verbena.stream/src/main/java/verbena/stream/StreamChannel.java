@@ -21,6 +21,7 @@ import java.nio.channels.UnresolvedAddressException;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
@@ -109,7 +110,7 @@ public final class StreamChannel
         StreamChannel made = open(options);
         boolean done = false;
         try {
-            done = made.connect(Optional.empty(), to, () -> true, true);
+            done = made.connect(null, to, () -> true, true);
             return made;
         } finally {
             if (!done) {
@@ -128,21 +129,22 @@ public final class StreamChannel
     /// @throws UnresolvedAddressException when the name of the address was not resolved
     /// @throws IOException as [#connect(InetSocketAddress, StreamOptions)]; the channel is then closed
     public boolean connectTo(InetSocketAddress to) throws IOException {
-        return connectTo(Optional.empty(), to, () -> true);
+        return connect(null, to, () -> true, isBlocking);
     }
 
     /// Begins to connect as [#connectTo(InetSocketAddress)] does, from an address and port of this host. `0.0.0.0`
     /// leaves the address open, and port 0 the port.
     ///
+    /// @param from null for any
     /// @param isWanted called when the peer has accepted. If it returns false, this method or [#finishConnect()]
     ///     throws a [ConnectException]. The peer then had no connection; over iWARP it finds one reset
-    public boolean connectTo(Optional<InetSocketAddress> from, InetSocketAddress to, BooleanSupplier isWanted)
+    public boolean connectTo(@Nullable InetSocketAddress from, InetSocketAddress to, BooleanSupplier isWanted)
             throws IOException {
         return connect(from, to, isWanted, isBlocking);
     }
 
     private boolean connect(
-            Optional<InetSocketAddress> from, InetSocketAddress to, BooleanSupplier isWanted, boolean waits)
+            @Nullable InetSocketAddress from, InetSocketAddress to, BooleanSupplier isWanted, boolean waits)
             throws IOException {
         if (to.isUnresolved()) {
             throw new UnresolvedAddressException();
@@ -419,6 +421,20 @@ public final class StreamChannel
         close(StreamOptions.nanos(options.linger()));
     }
 
+    /// Closes as [#close()] does, on a virtual thread: this call waits for nothing. The end of the process waits for
+    /// such closes, as the kernel does for sockets.
+    ///
+    /// @return complete when it is closed, and its device no longer reads memory of the program
+    public CompletionStage<Void> closeLater() {
+        return PendingCloses.add(this);
+    }
+
+    /// Waits until no stream of this process is being closed by [#closeLater()]; false when `timeout` passed. A
+    /// program calls it before it closes a device that such streams have used.
+    public static boolean awaitCloses(Duration timeout) throws InterruptedException {
+        return PendingCloses.await(timeout);
+    }
+
     /// Ends the connection at once, and drops bytes that have not arrived. The peer finds it reset.
     public void abandon() {
         close(0);
@@ -442,8 +458,9 @@ public final class StreamChannel
         }
     }
 
-    /// Waits for a thread that makes the connection, which [#close()] does not.
-    void awaitSteps() {
+    /// Closes it, and waits for a thread that makes the connection, which [#close()] does not.
+    void closeWhole() {
+        close();
         readLock.lock();
         try {
             assert !isOpen();
@@ -500,11 +517,6 @@ public final class StreamChannel
     /// Returns the peer's address and port; empty before [#connectTo].
     public Optional<InetSocketAddress> peerAddress() {
         return id.peerAddress();
-    }
-
-    /// Returns the name of the device that carries the connection; empty before there is a device.
-    public Optional<String> device() {
-        return isConnected() ? Optional.of(id.context().device().name()) : Optional.empty();
     }
 
     @Override

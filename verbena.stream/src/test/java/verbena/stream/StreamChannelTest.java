@@ -21,7 +21,6 @@ import java.nio.channels.NoConnectionPendingException;
 import java.nio.channels.NotYetConnectedException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -95,8 +94,7 @@ class StreamChannelTest {
             assertThat(pair.client.isConnected()).isTrue();
             assertThat(pair.client.peerAddress()).contains(pair.listener.localAddress());
             assertThat(pair.server.peerAddress()).isEqualTo(pair.client.localAddress());
-            assertThat(pair.client.device())
-                    .hasValueSatisfying(name -> assertThat(name).startsWith(device));
+            assertThat(pair.client.context().device().name()).startsWith(device);
             pair.client.write(bytes("there"));
             pair.server.write(bytes("back"));
             assertThat(text(pair.server, 5)).isEqualTo("there");
@@ -227,7 +225,7 @@ class StreamChannelTest {
             var to = pair.listener.localAddress();
             for (int i = 0; i < 5; i++) {
                 try (var late = StreamChannel.open(pair.clientOptions)) {
-                    assertThatThrownBy(() -> late.connectTo(Optional.empty(), to, () -> false))
+                    assertThatThrownBy(() -> late.connectTo(null, to, () -> false))
                             .isInstanceOf(ConnectException.class);
                 }
             }
@@ -255,6 +253,19 @@ class StreamChannelTest {
                         }
                     })
                     .isInstanceOf(SocketException.class);
+        }
+    }
+
+    @Test
+    void aCloseOnAnotherThreadDeliversWhatWasWritten() throws Exception {
+        try (var pair = pair()) {
+            pair.client.write(ByteBuffer.allocate(50_000));
+            var closed = pair.client.closeLater();
+            assertThat(text(pair.server, 60_000)).hasSize(50_000);
+            assertThat(pair.server.read(ByteBuffer.allocate(1))).isEqualTo(-1);
+            assertThat(StreamChannel.awaitCloses(Duration.ofSeconds(30))).isTrue();
+            assertThat(closed).isCompleted();
+            assertThat(pair.client.isOpen()).isFalse();
         }
     }
 

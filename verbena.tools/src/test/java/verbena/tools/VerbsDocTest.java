@@ -94,6 +94,7 @@ class VerbsDocTest {
             "verbena.ibverbs.cm",
             "verbena.stream",
             "verbena.stream.protocol",
+            "verbena.stream.waiting",
             "verbena.nio",
             "verbena.abi",
             "verbena.abi.verbs",

@@ -38,7 +38,6 @@ import verbena.verbs.QpAttribute;
 import verbena.verbs.QpAttributes;
 import verbena.verbs.QpModification;
 import verbena.verbs.QpState;
-import verbena.verbs.QpStateTable;
 import verbena.verbs.QpType;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
@@ -46,6 +45,7 @@ import verbena.verbs.ReceiveBatch;
 import verbena.verbs.ResourceLimitException;
 import verbena.verbs.SendBatch;
 import verbena.verbs.spi.OwnedObject;
+import verbena.verbs.spi.QpStateTable;
 
 /// A queue pair of C's. What a modification needs is checked before the device sees it, so that a mistake is
 /// named; what the device then refuses is told in its words.

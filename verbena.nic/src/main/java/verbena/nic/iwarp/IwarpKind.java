@@ -16,10 +16,10 @@ import verbena.transport.iwarp.IwarpConnection;
 import verbena.verbs.Capability;
 import verbena.verbs.QpModification;
 import verbena.verbs.QpState;
-import verbena.verbs.QpStateTable;
 import verbena.verbs.QpType;
 import verbena.verbs.UnsupportedException;
 import verbena.verbs.spi.ConnectionService;
+import verbena.verbs.spi.QpStateTable;
 
 /// iWARP: reliable connections in TCP streams, made by MPA. It has neither FLUSH nor ATOMIC WRITE nor a SEND with
 /// immediate data (RFC 5040, RFC 7306).

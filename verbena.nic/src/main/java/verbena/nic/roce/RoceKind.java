@@ -35,9 +35,9 @@ import verbena.verbs.Capability;
 import verbena.verbs.Gid;
 import verbena.verbs.QpModification;
 import verbena.verbs.QpState;
-import verbena.verbs.QpStateTable;
 import verbena.verbs.QpType;
 import verbena.verbs.spi.ConnectionService;
+import verbena.verbs.spi.QpStateTable;
 import verbena.wire.mad.Mad;
 
 /// The InfiniBand transport in frames: all types of queue pair, connections by the communication manager on

@@ -66,7 +66,7 @@ class HouseTest {
                     "shm",
                     "ib"),
             floors("verbena.ibverbs", "lib", "objects", "cm", ""),
-            floors("verbena.stream", "protocol", ""),
+            floors("verbena.stream", "protocol", "waiting", ""),
             floors("verbena.nio", ""),
             floors("verbena.netty", ""),
             floors("verbena.junit", ""),

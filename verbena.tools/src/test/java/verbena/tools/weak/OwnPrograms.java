@@ -46,7 +46,6 @@ import verbena.netty.VerbenaIoHandler;
 import verbena.netty.VerbenaServerSocketChannel;
 import verbena.netty.VerbenaSocketChannel;
 import verbena.nio.RdmaSelectorProvider;
-import verbena.stream.PendingCloses;
 import verbena.stream.StreamChannel;
 import verbena.stream.StreamListener;
 import verbena.stream.StreamOptions;
@@ -244,7 +243,7 @@ final class OwnPrograms {
     }
 
     private static void awaitStreams() throws InterruptedException {
-        assertThat(PendingCloses.await(LIMIT)).as("streams are closed").isTrue();
+        assertThat(StreamChannel.awaitCloses(LIMIT)).as("streams are closed").isTrue();
     }
 
     private static void echo(ByteChannel channel) throws IOException {

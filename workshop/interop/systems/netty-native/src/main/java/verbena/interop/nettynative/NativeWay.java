@@ -15,7 +15,7 @@ import verbena.netty.VerbenaChannelOption;
 import verbena.netty.VerbenaIoHandler;
 import verbena.netty.VerbenaServerSocketChannel;
 import verbena.netty.VerbenaSocketChannel;
-import verbena.stream.PendingCloses;
+import verbena.stream.StreamChannel;
 import verbena.stream.StreamOptions;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
@@ -57,7 +57,7 @@ public final class NativeWay implements NettyWay {
     /// Closing the device shows that nothing was left behind.
     @Override
     public void end() throws IOException, InterruptedException {
-        if (!PendingCloses.await(PATIENCE)) {
+        if (!StreamChannel.awaitCloses(PATIENCE)) {
             throw new IOException("connections are still being closed after " + PATIENCE.toSeconds() + " s");
         }
         device.ifPresent(Context::close);

@@ -1,4 +1,4 @@
-package verbena.stream;
+package verbena.stream.waiting;
 
 import java.util.HashMap;
 import java.util.List;
@@ -18,7 +18,7 @@ import verbena.verbs.spi.WaitableChannel;
 
 /// The notifications of a device, passed on to its streams. All streams of the process on one device share a
 /// completion channel, which is closed after the last of them.
-final class DeviceWatch {
+public final class DeviceWatch {
     private static final Map<Context, DeviceWatch> ALL = new HashMap<>();
     private static volatile boolean hasStreams;
 
@@ -36,7 +36,7 @@ final class DeviceWatch {
     }
 
     /// A stream that is connected, when the process ends.
-    interface Stream {
+    public interface Stream {
         /// Announces to the peer that nothing more comes, if there is time for that.
         void sayLast(long nanos) throws InterruptedException;
 
@@ -45,7 +45,7 @@ final class DeviceWatch {
     }
 
     /// The place of one stream.
-    static final class Seat implements AutoCloseable {
+    public static final class Seat implements AutoCloseable {
         private final DeviceWatch watch;
         private @Nullable CompletionQueue queue;
         private volatile boolean isArmed;
@@ -57,7 +57,7 @@ final class DeviceWatch {
         }
 
         /// Makes the stream's completion queue, once.
-        CompletionQueue createQueue(int entries) {
+        public CompletionQueue createQueue(int entries) {
             CompletionQueue made = watch.context.createCompletionQueue(
                     CompletionQueueOptions.of(entries).withChannel(watch.channel));
             queue = made;
@@ -66,28 +66,29 @@ final class DeviceWatch {
         }
 
         /// Sets the stream of this place when it is connected.
-        void take(Stream made) {
+        public void take(Stream made) {
             stream = made;
         }
 
         /// Sets a listener that runs after each notification.
-        void listen(Runnable to) {
+        public void listen(Runnable to) {
             listener = to;
             watch.begin();
         }
 
         /// Returns whether a notification is to come. When none is, the caller arms the queue and calls
         /// [#armed].
-        boolean isArmed() {
+        public boolean isArmed() {
             return isArmed;
         }
 
-        void armed() {
+        /// Notes that the queue is armed.
+        public void armed() {
             isArmed = true;
         }
 
         /// Runs the listener, if there is one.
-        void tell() {
+        public void tell() {
             Runnable to = listener;
             if (to != null) {
                 to.run();
@@ -106,7 +107,7 @@ final class DeviceWatch {
     }
 
     /// Returns a place at the device, for one stream.
-    static Seat join(Context context) {
+    public static Seat join(Context context) {
         hasStreams = true;
         synchronized (ALL) {
             DeviceWatch watch = ALL.computeIfAbsent(context, DeviceWatch::new);
@@ -190,14 +191,5 @@ final class DeviceWatch {
                 .map(seat -> seat.stream)
                 .filter(Objects::nonNull)
                 .toList();
-    }
-
-    /// Makes the devices' own threads work, before the calling thread waits where no device sees it.
-    static void handOver() {
-        for (DeviceWatch watch : all()) {
-            if (watch.channel instanceof WaitableChannel working && working.isOpen()) {
-                working.handOver();
-            }
-        }
     }
 }

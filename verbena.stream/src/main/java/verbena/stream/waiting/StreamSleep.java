@@ -1,22 +1,18 @@
-package verbena.stream;
+package verbena.stream.waiting;
 
 import java.io.IOException;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Context;
-import verbena.verbs.Preview;
 import verbena.verbs.spi.DeviceWait;
 
 /// The sleep of a thread that serves many streams, on which selectors and event loops stand. The thread sleeps at the
 /// device of its streams, so that an arrival wakes one thread. It sleeps elsewhere without streams, or when other
-/// threads of the process sleep at the device. [Decision 30](../../../../../../docs/decisions/30-selectors.md) shows
+/// threads of the process sleep at the device. [Decision 30](../../../../../../../docs/decisions/30-selectors.md) shows
 /// why no wake-up is lost.
 ///
 /// One thread uses it: the sleeping one. Other threads call only the methods that allow it. It holds no resource and
 /// is not closed.
-///
-/// @since 0.1
-@Preview
 public final class StreamSleep {
     private enum Place {
         /// The thread is awake, or has to ask its streams once more before it sleeps.
@@ -26,7 +22,6 @@ public final class StreamSleep {
     }
 
     /// The place where the thread sleeps when it cannot sleep at a device, such as a selector.
-    @Preview
     public interface Elsewhere {
         /// Makes the device watch the descriptors of this place. Returns false when they are too many, and the
         /// thread has to sleep here.
@@ -71,12 +66,11 @@ public final class StreamSleep {
         }
     }
 
-    /// Chooses the device of this stream for the next sleep. The thread has asked the stream whether it is ready.
-    public void found(StreamChannel stream) {
-        Context its = stream.context();
+    /// Chooses the device of a stream for the next sleep. The thread has asked that stream whether it is ready.
+    public void found(Context its) {
         if (its != device) {
             device = its;
-            waiter = StreamDevices.waiter(its, isOver);
+            waiter = DeviceWatch.waiter(its, isOver);
         }
     }
 

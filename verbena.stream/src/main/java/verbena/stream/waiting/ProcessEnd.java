@@ -1,9 +1,8 @@
-package verbena.stream;
+package verbena.stream.waiting;
 
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import verbena.verbs.Preview;
 
 /// The end of the process, for its streams. The kernel sends the bytes that the sockets of an ended process have
 /// left, and then the end of each stream. The memory of a stream ends with its process, so its bytes have to leave
@@ -12,9 +11,6 @@ import verbena.verbs.Preview;
 /// A shutdown hook waits for the closed streams. It runs at the same time as the program's hooks, which may still
 /// write. So it leaves open streams alone, and their peers find them reset. A caller that runs after all hooks can
 /// end them too, by [#expect] and [#run]. Any thread may call it.
-///
-/// @since 0.1
-@Preview
 public final class ProcessEnd {
     private static final Duration LONGEST = Duration.ofSeconds(10);
 
@@ -26,7 +22,7 @@ public final class ProcessEnd {
 
     /// Streams that were closed and have bytes on their way.
     @FunctionalInterface
-    interface Closes {
+    public interface Closes {
         /// Waits until none is left; false when the time is over.
         boolean await(Duration timeout) throws InterruptedException;
     }
@@ -37,7 +33,7 @@ public final class ProcessEnd {
     }
 
     /// Notes that there are closed streams to wait for. Called once.
-    static void waitsFor(Closes some) {
+    public static void waitsFor(Closes some) {
         closes = some;
         if (!isExpected) {
             try {

@@ -1,14 +1,22 @@
-package verbena.verbs;
+package verbena.verbs.spi;
 
 import static verbena.verbs.QpAttribute.*;
 
 import java.util.EnumSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import verbena.verbs.Capability;
+import verbena.verbs.InvalidAttributesException;
+import verbena.verbs.InvalidStateException;
+import verbena.verbs.Preview;
+import verbena.verbs.QpAttribute;
+import verbena.verbs.QpModification;
+import verbena.verbs.QpState;
+import verbena.verbs.QpType;
+import verbena.verbs.UnsupportedException;
 
-/// The attributes that each transition of a queue pair requires and takes (IBTA 11.2.5.2, ibv_modify_qp(3)). It is
-/// for providers; programs meet it through [QueuePair#modify(QpModification)]. It has no state, and any thread may
-/// use it.
+/// The attributes that each transition of a queue pair requires and takes (IBTA 11.2.5.2, ibv_modify_qp(3)). A
+/// provider calls it for [verbena.verbs.QueuePair#modify(QpModification)]. It has no state, and any thread may use it.
 ///
 /// @since 0.1
 @Preview
