@@ -12,7 +12,7 @@ public enum Rule {
             Grade.LUCK,
             "a request sends from bytes that another request fills",
             "ibv_post_send(3), ibv_post_recv(3): both requests own the bytes until they are complete",
-            "what is sent is the old bytes, the new ones or a mixture",
+            "the card sends the old bytes, the new ones or a mixture",
             "give each request bytes of its own, or wait for the first to complete"),
     READ_UNFENCED(
             Grade.ERROR,
@@ -36,19 +36,19 @@ public enum Rule {
             Grade.LUCK,
             "a region was closed with requests of its own side outstanding",
             "ibv_dereg_mr(3): requests that still name the region fail",
-            "the request ends with LOC_PROT_ERR and the connection is gone, when the card was slower",
+            "if the card is slower, the request ends with LOC_PROT_ERR and the connection is gone",
             "take the completions of all requests that name the region, then close it"),
     REMOTE_BUSY(
             Grade.LUCK,
             "a region was closed while a peer's request for it was outstanding",
             "ibv_dereg_mr(3): the keys of the region no longer give access",
-            "the peer's request ends with REM_ACCESS_ERR and the connection is gone, when the card was slower",
-            "let the peer say that it is done before the region is closed"),
+            "if the card is slower, the peer's request ends with REM_ACCESS_ERR and the connection is gone",
+            "close the region only after the peer has said that it is done"),
     KEY_CLOSED(
             Grade.ERROR,
             "a request names the key of a region that was closed",
             "ibv_dereg_mr(3): the keys of the region no longer give access",
-            "the request ends with REM_ACCESS_ERR or LOC_PROT_ERR, or reaches what has the key now",
+            "the request ends with REM_ACCESS_ERR or LOC_PROT_ERR, or reaches other memory that has the key now",
             "close a region when no request names it any more, and no peer knows its key"),
     UD_SHORT(
             Grade.ERROR,
@@ -61,13 +61,13 @@ public enum Rule {
             "a message was posted for which the peer has no receive, and attempts are limited",
             "IBTA 9.7.5.2.8: the peer answers with an RNR NAK; after the attempts the request ends with RNR_RETRY_EXC_ERR",
             "the connection ends when the peer is slower than the attempts last",
-            "post receives before the peer is told to send, and count credits"),
+            "post receives before the peer may send, and count credits"),
     RNR_WAIT(
             Grade.COST,
             "a message was posted for which the peer has no receive",
             "IBTA 9.7.5.2.8: the peer answers with an RNR NAK, and the sender waits",
             "each RNR NAK stops the connection for the whole RNR timer",
-            "post receives before the peer is told to send, and count credits"),
+            "post receives before the peer may send, and count credits"),
     RECEIVE_SHORT(
             Grade.ERROR,
             "a message is longer than the receive that it meets",
@@ -78,13 +78,13 @@ public enum Rule {
             Grade.LUCK,
             "a message was posted for a shared queue that is empty and has no limit armed",
             "ibv_modify_srq(3): IBV_SRQ_LIMIT raises an event before the queue is empty",
-            "one peer that sends much takes the receives of all, and each of them waits or fails",
+            "one peer that sends much uses up the receives of all peers, and the others wait or fail",
             "arm the limit, and post receives when its event comes"),
     QUEUE_SMALL(
             Grade.LUCK,
             "more requests may complete than their completion queue holds",
             "ibv_create_cq(3), IBTA 11.6.3.2: a completion queue that overflows is broken",
-            "the queue breaks, and all queue pairs that report there",
+            "the queue goes to error, and so do all queue pairs that use it",
             "make the queue as large as all requests that can be outstanding on it"),
     QUEUE_STUCK(
             Grade.ERROR,
@@ -96,7 +96,7 @@ public enum Rule {
             Grade.LUCK,
             "a thread waits for a notification and has not polled since it armed the queue",
             "ibv_req_notify_cq(3): what completed before the call causes no notification",
-            "the thread sleeps for ever when the completion was faster",
+            "if the completion comes first, the thread sleeps for ever",
             "poll until the queue is empty after arm(), then wait"),
     STATUS_IGNORED(
             Grade.ERROR,
@@ -109,12 +109,12 @@ public enum Rule {
             "a READ or atomic was posted beyond the depth that the two ends agree on",
             "ibv_modify_qp(3): max_rd_atomic is at most the peer's max_dest_rd_atomic",
             "the peer answers with a NAK, and the connection ends with REM_INV_REQ_ERR",
-            "set max_rd_atomic to what the peer serves, and not to 0"),
+            "set max_rd_atomic to what the peer serves, and to at least 1"),
     PSN_MISMATCH(
             Grade.ERROR,
             "the two ends of a connection do not agree on the first packet sequence number",
             "IBTA 9.7.2: rq_psn is the sq_psn of the peer",
-            "packets are taken for old ones or lost ones: retries, then RETRY_EXC_ERR",
+            "the peer mistakes packets for old or later ones, and the request ends with RETRY_EXC_ERR",
             "give rq_psn what the peer gives to sq_psn"),
     MTU_MISMATCH(
             Grade.ERROR,
@@ -131,7 +131,7 @@ public enum Rule {
     RETRY_ZERO(
             Grade.LUCK,
             "a connection ends at the first lost packet",
-            "ibv_modify_qp(3): retry_cnt is the attempts after the first",
+            "ibv_modify_qp(3): retry_cnt is the number of attempts after the first",
             "each loss of a packet, also by congestion, ends the connection",
             "set retry_cnt to 7"),
     CLOSE_BUSY(
@@ -169,7 +169,7 @@ public enum Rule {
             "a request names memory that its peer does not allow it to access in this way",
             "ibv_reg_mr(3), ibv_modify_qp(3): region and queue pair both have to allow it, and all bytes are the region's",
             "the request ends with REM_ACCESS_ERR and the connection is gone",
-            "register with the right, give it to the queue pair too, and stay within the length that the peer has told"),
+            "register with the right, give it to the queue pair too, and stay within the length that the peer has announced"),
     QKEY_MISMATCH(
             Grade.ERROR,
             "a datagram has another Q_Key than the queue pair that it is for",
@@ -180,17 +180,17 @@ public enum Rule {
             Grade.LUCK,
             "two queue pairs write to the same bytes with no order",
             "IBTA 9.5: only requests of one queue pair have an order",
-            "either of the two is the last, or each in a part of the bytes",
+            "either of the two comes last, or each of them in a part of the bytes",
             "wait for the completion of the first, and let a message tell the other side"),
     RACE_READ(
             Grade.LUCK,
             "a READ takes bytes that another queue pair writes, with no order",
             "IBTA 9.5: only requests of one queue pair have an order; a READ is no snapshot",
             "the READ returns old bytes in one place and new ones in another",
-            "read when a message has told that the bytes are there, or read a version before and behind"),
+            "read after a message has announced the bytes, or read a version before and after them"),
     RACE_UNFENCED(
             Grade.LUCK,
-            "a WRITE changes what a READ before it on its queue pair still takes, without a fence",
+            "a WRITE without a fence changes bytes that an earlier READ of its queue pair may still read",
             "IBTA 10.8.3.3: only a fence orders a SEND or WRITE after a READ",
             "the READ is answered late or again, and returns the new bytes",
             "call fenced() on the WRITE, or wait for the READ to complete"),
@@ -210,18 +210,18 @@ public enum Rule {
             Grade.LUCK,
             "the program loads or stores bytes that a request accesses, with no order",
             "IBTA 9.5, ibv_post_send(3): a processor sees what a request did when its completion, or that of a message after it, was taken",
-            "the program sees old bytes, new ones or a mixture, or overwrites what has just come",
-            "use the bytes when the receive of a message after the WRITE was taken"),
+            "the program sees old bytes, new ones or a mixture, or overwrites bytes that have just arrived",
+            "use the bytes after taking the receive of a message that follows the WRITE"),
     ONE_BY_ONE(
             Grade.COST,
             "requests were posted one by one, with a doorbell each",
             "ibv_wr_start(3), ibv_post_send(3): one call takes a list of requests",
-            "each doorbell is a write across PCIe, about as dear as the rest of the post",
+            "each doorbell is a write across PCIe, which costs about as much as the rest of the post",
             "fill one batch and submit it once"),
     ALL_SIGNALED(
             Grade.COST,
             "each of many requests in a row asked for a completion",
-            "ibv_post_send(3): IBV_SEND_SIGNALED is for each request to choose",
+            "ibv_post_send(3): IBV_SEND_SIGNALED can be chosen for each request",
             "each completion is a write of the card and a poll of the program",
             "ask for the completion of the last request only"),
     NOT_INLINE(
@@ -239,9 +239,9 @@ public enum Rule {
     RIGHT_UNUSED(
             Grade.COST,
             "a region gives peers rights that no peer has used",
-            "ibv_reg_mr(3): remote rights are for each region to choose",
+            "ibv_reg_mr(3): remote rights can be chosen for each region",
             "anyone who learns the key, by accident or on purpose, can change the memory",
-            "register with local rights where peers have no business"),
+            "register memory that peers do not use with local rights only"),
     REGISTER_HOT(
             Grade.COST,
             "memory is registered again and again between requests",
@@ -258,8 +258,8 @@ public enum Rule {
             Grade.COST,
             "an object is open at the end of the process",
             "ibv_close_device(3)",
-            "the kernel gives it back, and the peer is not told",
-            "close objects in the reverse order of making, by try-with-resources");
+            "the kernel frees it, and the peer is not notified",
+            "close objects in the reverse order of creation, by try-with-resources");
 
     private final Grade grade;
     private final String sentence;

@@ -3,7 +3,7 @@ package verbena.checked.corpus;
 import verbena.check.Rule;
 import verbena.verbs.QueuePairOptions;
 
-/// Data come by one queue pair, and the word that they are there by another.
+/// One queue pair writes the data, and another announces them.
 final class AnnouncedByAnother implements Program {
     @Override
     public Rule rule() {

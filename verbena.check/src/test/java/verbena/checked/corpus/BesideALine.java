@@ -2,7 +2,7 @@ package verbena.checked.corpus;
 
 import verbena.check.Rule;
 
-/// Pages are sent from behind a header of 12 bytes.
+/// The data begin 12 bytes into a buffer, after a header.
 final class BesideALine implements Program {
     @Override
     public Rule rule() {

@@ -47,18 +47,18 @@ class CheckDocTest {
         }
         for (Rule each : Rule.values()) {
             text.append("\n### `").append(each.id()).append("`\n");
-            text.append(wrapped(
-                    capital(each.sentence()) + ". Grade: " + each.grade().word() + "."));
-            text.append(wrapped("Standard: " + each.clause() + "."));
-            text.append(wrapped("On a card: " + each.card() + "."));
-            text.append(wrapped("Cure: " + each.cure() + "."));
+            text.append(wrapped(capital(each.sentence()) + ".", "")).append("\n");
+            text.append(item("Grade", each.grade().word()));
+            text.append(item("Standard", each.clause()));
+            text.append(item("On a card", each.card()));
+            text.append(item("Cure", each.cure()));
             Program program = Corpus.PROGRAMS.stream()
                     .filter(one -> one.rule() == each)
                     .findFirst()
                     .orElseThrow();
             List<String> source = Files.readAllLines(
                     CorpusTest.SOURCES.resolve(program.getClass().getSimpleName() + ".java"));
-            text.append("\n").append(wrapped("Wrong: " + comment(source))).append(code(source, "void wrong("));
+            text.append("\n").append(wrapped("Wrong: " + comment(source), "")).append(code(source, "void wrong("));
             text.append("\nRight:\n").append(code(source, "void right("));
         }
         return text.append("\n").toString();
@@ -76,18 +76,24 @@ class CheckDocTest {
                 .orElseThrow();
     }
 
-    private static String wrapped(String text) {
+    private static String item(String name, String text) {
+        return wrapped("- **" + name + ":** " + text, "  ");
+    }
+
+    /// Returns a paragraph, or an item of a list, whose lines after the first are indented.
+    private static String wrapped(String text, String indent) {
         var lines = new StringBuilder();
-        int column = 0;
+        var line = new StringBuilder();
         for (String word : text.split(" ", -1)) {
-            if (column > 0 && column + 1 + word.length() > COLUMNS) {
-                lines.append("\n");
-                column = 0;
+            if (!line.isEmpty() && line.length() + 1 + word.length() > COLUMNS) {
+                lines.append(line).append("\n");
+                line.setLength(0);
+                line.append(indent).append(word);
+            } else {
+                line.append(line.isEmpty() ? "" : " ").append(word);
             }
-            lines.append(column == 0 ? "" : " ").append(word);
-            column += word.length() + (column == 0 ? 0 : 1);
         }
-        return lines.append("\n").toString();
+        return lines.append(line).append("\n").toString();
     }
 
     /// Returns the body of a method as a block of code.

@@ -2,7 +2,7 @@ package verbena.checked.corpus;
 
 import verbena.check.Rule;
 
-/// What a READ brings is sent on at once.
+/// The result of a READ is forwarded before the READ is complete.
 final class ReadForwarded implements Program {
     @Override
     public Rule rule() {

@@ -3,7 +3,7 @@ package verbena.checked.corpus;
 import verbena.check.Rule;
 import verbena.verbs.Access;
 
-/// Each message has a region of its own, for as long as it takes.
+/// Each message has a region of its own, which is closed after it.
 final class RegisteredForEach implements Program {
     @Override
     public Rule rule() {

@@ -3,7 +3,7 @@ package verbena.checked.corpus;
 import verbena.check.Rule;
 import verbena.verbs.QueuePairOptions;
 
-/// Several peers share few receives, and their owner is not told when they are used up.
+/// Several peers share few receives, and their owner gets no event before they are used up.
 final class SharedQueueEmpty implements Program {
     @Override
     public Rule rule() {

@@ -9,10 +9,10 @@ import verbena.tools.network.ExperimentsCommand;
 /// `verbena card run`: experiments on cards.
 @Command(
         name = "run",
-        header = "Run experiments on cards, beside what was published.",
+        header = "Run experiments on cards, and compare them with what was published.",
         description = {
             "",
-            "Each experiment lets requests pass through the model of a card, in virtual time: the same seed gives the"
+            "Each experiment runs requests on the model of a card, in virtual time: the same seed gives the"
                     + " same figures everywhere. It takes seconds. Status 1: a claim does not hold."
         })
 public final class CardRunCommand extends ExperimentsCommand {

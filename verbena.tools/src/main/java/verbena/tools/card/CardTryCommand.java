@@ -20,10 +20,10 @@ import verbena.tools.network.OutcomeReport;
 /// `verbena card try`: a workload of the user's on a card of the user's.
 @Command(
         name = "try",
-        header = "Let requests pass through a card of your own, and tell their rate, their latency and the bound.",
+        header = "Run requests on a card of your own, and print their rate, their latency and the bottleneck.",
         description = {
             "",
-            "CARD is a file, a name of 'verbena card list', or a name and what is to be different, in quotes.",
+            "CARD is a file, a name of 'verbena card list', or a name and what differs, in quotes.",
             "",
             "LOAD is an operation (write, read, send, atomic), its length, and options: threads=, qps= (queue pairs),"
                     + " window= (outstanding requests of a thread), batch= (requests for a doorbell), signal= (one"

@@ -139,9 +139,9 @@ final class End implements AutoCloseable {
     private Watched memory(String name, int bytes, Set<Access> access, byte[] content, boolean isNumbers) {
         MemoryRegion region = call(
                 String.format(Locale.ROOT, "register %,d bytes as %s", bytes, name),
-                "Registered memory has keys, and stays where it is, so that the device can get at it by itself."
+                "Registered memory has keys, and stays where it is, so that the device can access it on its own."
                         + (access.equals(Access.local())
-                                ? " This one is for the own device only."
+                                ? " Only the own device may use this memory."
                                 : " The peer may use it as far as the rights go: " + access + "."),
                 () -> domain.allocate(bytes, access));
         opened.add(region);
@@ -193,7 +193,7 @@ final class End implements AutoCloseable {
             call(
                     "write: " + label,
                     "The request is written into a slot of the send queue, which is memory that application and device"
-                            + " share. No system call; the bytes to be sent stay where they are.",
+                            + " share. This takes no system call, and the bytes to be sent stay where they are.",
                     () -> requests.accept(batch));
             recorder.call(application, "doorbell", this::onDoorbell, batch::submit);
         }
@@ -201,11 +201,11 @@ final class End implements AutoCloseable {
 
     private String onDoorbell(long began) {
         long sent = recorder.sentByThisThread(began);
-        return "Tells the device that there is something in the queue; to a card that is one store to a mapped page."
+        return "Notifies the device of the request in the queue; on a card that is one store to a mapped page."
                 + (context instanceof SoftContext
                         ? sent > 0
                                 ? " No other thread was driving the software device, so the calling thread did its work itself, before"
-                                        + " the call came back: it has sent " + sent
+                                        + " the call returned: it has sent " + sent
                                         + (sent == 1 ? " packet." : " packets.")
                                 : " The work was left to the software device's own thread, or there was nothing to send."
                         : "");
@@ -215,7 +215,7 @@ final class End implements AutoCloseable {
     void receive(QueuePair queuePair, long wrId, Watched into, int bytes) {
         call(
                 String.format(Locale.ROOT, "post receive %d: %,d bytes at %s", wrId, bytes, into.name),
-                "Says where the next message may go. It has to be there before the message comes.",
+                "Names the memory for the next message. It has to be posted before the message arrives.",
                 () -> {
                     try (ReceiveBatch batch = queuePair.receiveBatch()) {
                         batch.receive(wrId).sge(into.region, 0, bytes).submit();
@@ -310,9 +310,9 @@ final class End implements AutoCloseable {
         step(
                 "queue pair is in " + queuePair.state(),
                 switch (queuePair.state()) {
-                    case ERR -> "It is broken for good: whatever else is posted is flushed. Connect anew to go on.";
+                    case ERR -> "It can send nothing more: further requests are flushed. To continue, connect again.";
                     case RTS -> "Ready to send: it works.";
-                    default -> "That is where it stands.";
+                    default -> "Its state now.";
                 });
     }
 

@@ -187,8 +187,8 @@ final class Recorder {
                         System.nanoTime(),
                         memory.owner.device(),
                         change,
-                        "Looked at: the bytes of " + memory.name + " (" + memory.owner.title()
-                                + "'s registered memory) have changed. The device put them there on its own.");
+                        "Observed: the bytes of " + memory.name + " (" + memory.owner.title()
+                                + "'s registered memory) have changed. The device has written them on its own.");
             }
         }
     }

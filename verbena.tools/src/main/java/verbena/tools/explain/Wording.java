@@ -56,14 +56,14 @@ final class Wording {
             case SEND_LAST_INVALIDATE, SEND_ONLY_INVALIDATE ->
                 "The end of a message that also withdraws a key of the receiver: no peer can use that key any more.";
             case WRITE_FIRST ->
-                "The WRITE begins. Its RETH says where to, with which key, and how many bytes all packets bring.";
-            case WRITE_MIDDLE -> "More of the WRITE, without an address: it goes behind what came before.";
+                "The WRITE begins. Its RETH contains the address, the key, and the length of the whole WRITE.";
+            case WRITE_MIDDLE -> "More of the WRITE, without an address: its bytes follow those of the packet before.";
             case WRITE_LAST -> "The last of the WRITE; it asks for an acknowledgement of all of it.";
-            case WRITE_ONLY -> "The whole WRITE in one packet: its RETH says where to, with which key, and how much.";
+            case WRITE_ONLY -> "The whole WRITE in one packet: its RETH contains the address, the key, and the length.";
             case WRITE_LAST_IMMEDIATE, WRITE_ONLY_IMMEDIATE ->
                 "The end of a WRITE with immediate data: 32 bits that are handed to the receiver's application, for which"
                         + " a posted receive is used up.";
-            case READ_REQUEST -> "Asks for bytes: the RETH says from where, with which key, and how many.";
+            case READ_REQUEST -> "Asks for bytes: the RETH contains the address, the key, and the length.";
             case READ_RESPONSE_FIRST, READ_RESPONSE_MIDDLE, READ_RESPONSE_LAST, READ_RESPONSE_ONLY ->
                 "Bytes that were asked for. The device read them from memory by itself, and the PSN says which of the"
                         + " answers this is.";
@@ -77,26 +77,26 @@ final class Wording {
             case RESYNC -> "Reliable datagrams only.";
             case CONGESTION_NOTIFICATION -> "Tells the sender that the network is congested.";
             case SELECTIVE_ACKNOWLEDGE ->
-                "Negative acknowledgement between two ends of Verbena: this PSN is missing, and what has come behind it is"
-                        + " kept. Please send only what is missing. Another peer gets a NAK, and sends all from there again.";
+                "Negative acknowledgement between two Verbena ends: this PSN is missing, and later packets are kept, so only"
+                        + " the missing packet is to be sent again. Another peer gets a NAK, and sends every packet from there again.";
         };
     }
 
     private static String ofSyndrome(int syndrome) {
         return switch (Syndrome.kind(syndrome)) {
-            case ACK -> "Acknowledges everything up to this PSN: it has arrived, was allowed, and is carried out.";
+            case ACK -> "Acknowledges everything up to this PSN: it has arrived, was allowed, and has been executed.";
             case RNR_NAK ->
-                "Receiver not ready: no receive was posted. Please come back after "
+                "Receiver not ready: no receive was posted. The sender has to try again after "
                         + Recording.micros(RnrTimer.nanos(Syndrome.value(syndrome))) + " µs.";
             case NAK ->
                 switch (syndrome) {
                     case Syndrome.NAK_SEQUENCE ->
-                        "Negative acknowledgement: packets are missing from this PSN on. Please send all from there again.";
+                        "Negative acknowledgement: packets are missing from this PSN on. The sender has to send them again.";
                     case Syndrome.NAK_REMOTE_ACCESS ->
                         "Negative acknowledgement: the memory that was asked for is not open to this request. That ends the"
                                 + " connection, on purpose: a wrong key is a mistake, or an attack.";
                     case Syndrome.NAK_INVALID_REQUEST ->
-                        "Negative acknowledgement: the request cannot be carried out, whatever is done. That ends the"
+                        "Negative acknowledgement: the request is invalid, and no repetition can help. That ends the"
                                 + " connection.";
                     default ->
                         "Negative acknowledgement: the other side could not carry it out. That ends the connection.";
@@ -134,19 +134,19 @@ final class Wording {
         return switch (fate) {
             case ACCEPTED -> "It was accepted.";
             case DUPLICATE ->
-                "Its PSN is one that was carried out before. It is acknowledged again, because the first acknowledgement may"
-                        + " be lost, and nothing is done twice.";
-            case REFUSED -> "The request is answered with a NAK, and nothing of it is carried out.";
+                "Its PSN was executed before. The device acknowledges it again, because the first acknowledgement may"
+                        + " be lost, and executes nothing twice.";
+            case REFUSED -> "The device answers the request with a NAK, and executes nothing of it.";
             case OUT_OF_SEQUENCE ->
-                "Its PSN is ahead of the one that is expected. Between two ends of Verbena it is kept. Otherwise it is thrown"
-                        + " away, and the first of its kind is answered with a NAK that names the PSN from which all is"
-                        + " wanted again.";
+                "Its PSN is ahead of the expected one. If both ends are Verbena's, the device keeps the packet. Otherwise it"
+                        + " drops the packet, and answers the first of them with a NAK, which names the PSN from which the peer"
+                        + " has to send again.";
             case RECEIVER_NOT_READY ->
                 "A message needs a receive, and the application has posted none. The sender is asked to wait a while.";
             case DROPPED_ICRC -> "Its checksum is wrong: it was damaged, and counts as lost.";
             case DROPPED_MALFORMED -> "Its headers do not fit its opcode or length.";
-            case DROPPED_UNKNOWN_QP, DROPPED_CLOSED_QP -> "There is no such queue pair, or no more.";
-            case DROPPED_STATE -> "The queue pair is in a state in which it takes nothing, ERR for example.";
+            case DROPPED_UNKNOWN_QP, DROPPED_CLOSED_QP -> "This queue pair does not exist, or does not exist any more.";
+            case DROPPED_STATE -> "The queue pair is in a state in which it receives nothing, such as ERR.";
             default -> "It is dropped without an answer: " + fate.label() + ".";
         };
     }
@@ -171,14 +171,14 @@ final class Wording {
                 ? String.format(Locale.ROOT, "key 0x%08x, %,d bytes, %s: allowed", rkey, bytes, right)
                 : "key and bounds: refused";
         String text = allowed
-                ? "The device looks the key up in its own table: it stands for "
+                ? "The device looks the key up in its own table: it is the key of "
                         + (key == null
                                 ? "memory"
                                 : key.name() + " of " + String.format(Locale.ROOT, "%,d", key.length()) + " bytes")
-                        + ", the range is inside, and the right is granted. No application and no kernel is asked."
+                        + ", the range is inside, and the right is granted. Neither the application nor the kernel takes part."
                 : "The device looks the key up in its own table: "
                         + (objection == null ? "the key is right, but the request is not allowed now" : objection)
-                        + ". Nothing is touched.";
+                        + ". No byte changes.";
         return Event.of(nanos, Kind.STEP, at, at, label, text);
     }
 }

@@ -8,10 +8,10 @@ import verbena.sim.scenario.Scenarios;
 /// `verbena network run`: experiments on networks.
 @Command(
         name = "run",
-        header = "Run experiments, and tell whether they show what was published.",
+        header = "Run experiments, and compare them with what was published.",
         description = {
             "",
-            "Each experiment builds a network of hosts and switches, and lets messages pass in virtual time: the same"
+            "Each experiment builds a network of hosts and switches, and sends messages in virtual time: the same"
                     + " seed gives the same figures everywhere. It takes from a second to a minute. Status 1: a claim"
                     + " does not hold."
         })

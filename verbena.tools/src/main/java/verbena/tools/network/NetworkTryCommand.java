@@ -23,7 +23,7 @@ import verbena.tools.kit.ToolCommand;
 /// `verbena network try`: a workload on a network of the user's.
 @Command(
         name = "try",
-        header = "Let messages pass on a network of your own, and tell how long they take.",
+        header = "Send messages through a network of your own, and print how long they take.",
         description = {
             "",
             "NETWORK is a file, or one line in quotes: star HOSTS RATE DELAY, dumb-bell LEFT RIGHT RATE DELAY,"
