@@ -41,13 +41,13 @@ public class Datagrams {
             queuePair.modify(new Transition.ToInitUd(1, 0, QKEY));
             queuePair.modify(new Transition.ToRtrUd());
             queuePair.modify(new Transition.ToRtsUnreliable(0));
-            queuePair.postReceive(1, memory, LENGTH, AREA + LENGTH);
+            queuePair.postReceive(1, memory.slice(LENGTH, AREA + LENGTH));
         }
 
         void send(String text, AddressHandle to, int qpn) throws InterruptedException {
             memory.segment().setString(0, text);
             try (var batch = queuePair.sendBatch()) {
-                batch.send(2).sge(memory, 0, LENGTH).to(to, qpn, QKEY).signaled().submit();
+                batch.send(2).sge(memory.slice(0, LENGTH)).to(to, qpn, QKEY).signaled().submit();
             }
             await(sent);
         }

@@ -2,7 +2,6 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
-import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -28,7 +27,7 @@ public class HundredClients {
         var right = new AtomicInteger();
         try (var device = Device.named("rocev2").open();
                 var domain = device.allocateProtectionDomain();
-                var memory = domain.allocate(ENTRIES * 8L, Set.of(Access.LOCAL_WRITE, Access.REMOTE_READ));
+                var memory = domain.allocate(ENTRIES * 8L, Access.remoteRead());
                 var listener = ConnectionListener.bind(
                         new InetSocketAddress(device.gid(1, 0).gid().address(), 0),
                         ConnectionOptions.defaults().withProtectionDomain(domain));

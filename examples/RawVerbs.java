@@ -34,7 +34,7 @@ public class RawVerbs {
             for (int round = 0; round < 2; round++) {
                 try (SendBatch batch = here.sendBatch()) { // 32 requests, one doorbell, one completion
                     for (int i = 0; i < BATCH; i++) {
-                        batch.write(i, target.address() + i * 8, target.rkey()).sge(local, i * 8, 8);
+                        batch.write(i, target.remote().slice(i * 8, 8)).sge(local.slice(i * 8, 8));
                     }
                     batch.signaled().submit();
                 }
@@ -43,7 +43,7 @@ public class RawVerbs {
             }
 
             for (int i = 0; i < RECEIVES; i++) { // any queue pair of the shared queue takes the next one
-                receives.postReceive(i, inbox, i * SLOT, SLOT);
+                receives.postReceive(i, inbox.slice(i * SLOT, SLOT));
             }
             MemorySegment hello = MemorySegment.ofArray(new byte[] {1, 2, 3, 4});
             try (SendBatch batch = here.sendBatch()) {
@@ -56,7 +56,7 @@ public class RawVerbs {
             int messages = 0;
             for (; messages < 4; messages++) {
                 poll(arrivals, wc, WcOpcode.RECV);
-                receives.postReceive(wc.wrId(), inbox, wc.wrId() * SLOT, SLOT); // the slot is free again
+                receives.postReceive(wc.wrId(), inbox.slice(wc.wrId() * SLOT, SLOT)); // the slot is free again
             }
 
             try (SendBatch batch = there.sendBatch()) { // 64 bytes of the region, under a key of their own
@@ -64,12 +64,12 @@ public class RawVerbs {
                 batch.signaled().submit();
             }
             poll(arrivals, wc, WcOpcode.BIND_MW);
-            here.postWriteWithImmediate(2, local, 0, 8, target.address(), window.rkey(), 7);
+            here.postWriteWithImmediate(2, local.slice(0, 8), new RemoteMemory(target.address(), window.rkey(), 8), 7);
             poll(sends, wc, WcOpcode.RDMA_WRITE);
             poll(arrivals, wc, WcOpcode.RECV_RDMA_WITH_IMM);
             int number = wc.immediate();
 
-            here.postWrite(3, local, 0, 8, target.address() + 64, window.rkey()); // behind the window
+            here.postWrite(3, local.slice(0, 8), new RemoteMemory(target.address() + 64, window.rkey(), 8)); // behind the window
             while (!sends.poll(wc)) {
                 Thread.onSpinWait();
             }

@@ -25,10 +25,10 @@ final class MistakenProcess {
             here.connect(there.endpoint());
             there.connect(here.endpoint());
             if (args[0].equals("luck")) {
-                there.postReceive(1, remote, 0, 256);
-                there.postReceive(2, remote, 0, 256);
+                there.postReceive(1, remote.slice(0, 256));
+                there.postReceive(2, remote.slice(0, 256));
             }
-            here.postWrite(3, local, 0, 1_024, remote.address() + 1_024, remote.rkey());
+            here.postWrite(3, local.slice(0, 1_024), remote.remote().slice(1_024, 1_024));
             if (args[0].equals("error")) {
                 local.segment().set(JAVA_BYTE, 50, (byte) 1);
             }

@@ -43,7 +43,7 @@ final class PostingCost {
             for (int round = 0; round < 600; round++) {
                 long begin = System.nanoTime();
                 for (int i = 0; i < writes; i++) {
-                    here.postWrite(i, local, 0, 64, remote.address(), remote.rkey());
+                    here.postWrite(i, local.slice(0, 64), remote.remote());
                     while (!queue.poll(wc)) {
                         Thread.onSpinWait();
                     }

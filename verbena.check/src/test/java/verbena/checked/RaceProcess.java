@@ -13,6 +13,7 @@ import verbena.verbs.Endpoint;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
+import verbena.verbs.RemoteMemory;
 import verbena.verbs.WorkCompletion;
 
 /// A process that owns memory, or one that writes to it by one queue pair and says so by another. Arguments: `owner`
@@ -51,7 +52,7 @@ final class RaceProcess {
     }
 
     private static void own(MemoryRegion memory, CompletionQueue queue, QueuePair words) throws Exception {
-        words.postReceive(1, memory, 0, 8);
+        words.postReceive(1, memory.slice(0, 8));
         say("ready");
         take(queue);
         memory.noteLoad(64, 64);
@@ -63,8 +64,8 @@ final class RaceProcess {
             throws Exception {
         long address = Long.parseLong(peer[2]);
         int rkey = Integer.parseInt(peer[3]);
-        data.postWrite(1, memory, 64, 64, address + 64, rkey);
-        words.postSend(2, memory, 0, 8);
+        data.postWrite(1, memory.slice(64, 64), new RemoteMemory(address + 64, rkey, 64));
+        words.postSend(2, memory.slice(0, 8));
         take(queue);
         take(queue);
         say("done");

@@ -95,7 +95,7 @@ class RacesTest {
     }
 
     private Void write(QueuePair pair, CompletionQueue queue, long wrId) throws InterruptedException {
-        pair.postWrite(wrId, local, wrId * 64, 64, shared.address(), shared.rkey());
+        pair.postWrite(wrId, local.slice(wrId * 64, 64), shared.remote());
         return take(queue);
     }
 
@@ -150,7 +150,7 @@ class RacesTest {
     @Test
     void aHandOverBeforeTheCompletionIsTooEarly() throws Exception {
         on(first, () -> {
-            one.postWrite(1, local, 64, 64, shared.address(), shared.rkey());
+            one.postWrite(1, local.slice(64, 64), shared.remote());
             device.noteRelease("done");
             return take(ofFirst);
         });
@@ -199,7 +199,7 @@ class RacesTest {
 
     @Test
     void aMessageTellsWhatItsSenderKnew() throws Exception {
-        ownerOfTwo.postReceive(9, shared, 1_024, 64);
+        ownerOfTwo.postReceive(9, shared.slice(1_024, 64));
         on(first, () -> write(one, ofFirst, 1));
         on(first, () -> {
             device.noteRelease("done");
@@ -207,7 +207,7 @@ class RacesTest {
         });
         on(second, () -> {
             device.noteAcquire("done");
-            two.postSend(2, local, 256, 8);
+            two.postSend(2, local.slice(256, 8));
             return take(ofSecond);
         });
         take(ofOwner);
@@ -218,10 +218,10 @@ class RacesTest {
 
     @Test
     void aMessageOfAnotherQueuePairTellsNothing() throws Exception {
-        ownerOfTwo.postReceive(9, shared, 1_024, 64);
+        ownerOfTwo.postReceive(9, shared.slice(1_024, 64));
         on(first, () -> write(one, ofFirst, 1));
         on(second, () -> {
-            two.postSend(2, local, 256, 8);
+            two.postSend(2, local.slice(256, 8));
             return take(ofSecond);
         });
         take(ofOwner);
@@ -234,11 +234,11 @@ class RacesTest {
     void anAtomicOnAWordOrdersThoseWhoUseIt() throws Exception {
         on(first, () -> {
             write(one, ofFirst, 1);
-            one.postFetchAdd(3, shared.address() + 512, shared.rkey(), 1, local, 512);
+            one.postFetchAdd(3, shared.remote().slice(512), 1, local.slice(512, 8));
             return take(ofFirst);
         });
         on(second, () -> {
-            two.postFetchAdd(4, shared.address() + 512, shared.rkey(), 1, local, 520);
+            two.postFetchAdd(4, shared.remote().slice(512), 1, local.slice(520, 8));
             take(ofSecond);
             return write(two, ofSecond, 2);
         });
@@ -250,13 +250,13 @@ class RacesTest {
     void aReadOfAFlagShowsWhatWasWrittenBeforeIt() throws Exception {
         on(first, () -> {
             write(one, ofFirst, 1);
-            one.postWrite(3, local, 512, 8, shared.address() + 512, shared.rkey());
+            one.postWrite(3, local.slice(512, 8), shared.remote().slice(512, 8));
             return take(ofFirst);
         });
         on(second, () -> {
-            two.postRead(4, shared.address() + 512, shared.rkey(), local, 520, 8);
+            two.postRead(4, shared.remote().slice(512, 8), local.slice(520, 8));
             take(ofSecond);
-            two.postRead(5, shared.address(), shared.rkey(), local, 640, 64);
+            two.postRead(5, shared.remote().slice(0, 64), local.slice(640, 64));
             return take(ofSecond);
         });
 
@@ -266,7 +266,7 @@ class RacesTest {
     @Test
     void twoThreadsThatPollOneQueueTakeTurns() throws Exception {
         on(first, () -> write(one, ofFirst, 1));
-        one.postWrite(3, local, 1_024, 64, shared.address() + 1_024, shared.rkey());
+        one.postWrite(3, local.slice(1_024, 64), shared.remote().slice(1_024, 64));
         on(second, () -> {
             take(ofFirst);
             return write(two, ofSecond, 2);
@@ -279,9 +279,9 @@ class RacesTest {
     void aReaderThatLooksAtTheVersionAfterwardsTakesTheRaceBack() throws Exception {
         on(first, () -> write(one, ofFirst, 1));
         on(second, () -> {
-            two.postRead(4, shared.address(), shared.rkey(), local, 640, 64);
+            two.postRead(4, shared.remote().slice(0, 64), local.slice(640, 64));
             assertThat(rules()).containsExactly(Rule.RACE_READ);
-            two.postRead(5, shared.address(), shared.rkey(), local, 720, 8);
+            two.postRead(5, shared.remote().slice(0, 8), local.slice(720, 8));
             take(ofSecond);
             return take(ofSecond);
         });

@@ -46,6 +46,7 @@ import verbena.verbs.QpState;
 import verbena.verbs.QpType;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
+import verbena.verbs.RemoteMemory;
 import verbena.verbs.ResourceLimitException;
 import verbena.verbs.Transition;
 import verbena.verbs.UnsupportedException;
@@ -437,7 +438,7 @@ class StubTest {
             assertThatThrownBy(qp::receiveBatch).isInstanceOf(InvalidStateException.class);
             qp.modify(new Transition.ToInit(Set.of()));
             stub.told();
-            qp.postReceive(5, region, 8, 16);
+            qp.postReceive(5, region.slice(8, 16));
             assertThat(stub.told()).isEqualTo("5 receive sge " + at(8) + "+16 key 11\n");
         }
     }
@@ -447,14 +448,14 @@ class StubTest {
     @Test
     void completionsSayWhatTheStructSays() {
         try (QueuePair qp = ready(QueuePairOptions.rc(cq))) {
-            qp.postRead(5, 0, 0, region, 0, 8);
+            qp.postRead(5, new RemoteMemory(0, 0, 8), region.slice(0, 8));
             assertThat(cq.poll(wc)).isTrue();
             assertThat(wc.ok()).isTrue();
             assertThat(wc.wrId()).isEqualTo(5);
             assertThat(wc.opcode()).isEqualTo(WcOpcode.RDMA_READ);
             assertThat(wc.qpn()).isEqualTo(qp.qpn());
 
-            qp.postReceive(6, region, 0, 100);
+            qp.postReceive(6, region.slice(0, 100));
             stub.receive(qp, 129, 3, Memory.swap(0x0102_0304), 90, 0x55);
             assertThat(cq.poll(wc)).isTrue();
             assertThat(wc.opcode()).isEqualTo(WcOpcode.RECV_RDMA_WITH_IMM);
@@ -477,14 +478,14 @@ class StubTest {
         try (QueuePair qp = ready(QueuePairOptions.rc(cq))) {
             for (WcStatus status : WcStatus.values()) {
                 if (status != WcStatus.SUCCESS) {
-                    qp.postSend(1000 + status.code(), region, 0, 1);
+                    qp.postSend(1000 + status.code(), region.slice(0, 1));
                     assertThat(cq.poll(wc)).isTrue();
                     assertThat(wc.status()).isEqualTo(status);
                     assertThat(wc.vendorError()).isEqualTo(0x81);
                     assertThat(wc.cause()).contains("0x81");
                 }
             }
-            qp.postSend(1000 + 23, region, 0, 1); // newer than we are
+            qp.postSend(1000 + 23, region.slice(0, 1)); // newer than we are
             assertThat(cq.poll(wc)).isTrue();
             assertThat(wc.status()).isEqualTo(WcStatus.GENERAL_ERR);
         }
@@ -494,7 +495,7 @@ class StubTest {
     void manyCompletionsComeInTheirOrder() {
         try (QueuePair qp = ready(QueuePairOptions.rc(cq))) {
             for (int i = 0; i < 40; i++) {
-                qp.postSend(i, region, 0, 1);
+                qp.postSend(i, region.slice(0, 1));
             }
             for (int i = 0; i < 40; i++) {
                 assertThat(cq.poll(wc)).isTrue();
@@ -507,7 +508,7 @@ class StubTest {
     @Test
     void aWaitingThreadIsWokenByTheDevicesEvent() throws Exception {
         try (QueuePair qp = ready(QueuePairOptions.rc(cq))) {
-            qp.postReceive(6, region, 0, 100);
+            qp.postReceive(6, region.slice(0, 100));
             var waiting = CompletableFuture.supplyAsync(
                     () -> {
                         try {
@@ -531,13 +532,13 @@ class StubTest {
                         CompletionQueueOptions.of(8).withChannel(channel));
                 QueuePair qp = ready(QueuePairOptions.rc(own))) {
             assertThat(channel.poll()).isEmpty();
-            own.arm(false);
-            qp.postSend(1, region, 0, 1);
-            qp.postSend(2, region, 0, 1);
+            own.arm();
+            qp.postSend(1, region.slice(0, 1));
+            qp.postSend(2, region.slice(0, 1));
             assertThat(channel.await(LONG)).contains(own);
             assertThat(channel.poll()).isEmpty();
             assertThat(own.poll(wc)).isTrue();
-            assertThatThrownBy(() -> cq.arm(false)).hasMessageContaining("made without a channel");
+            assertThatThrownBy(() -> cq.arm()).hasMessageContaining("made without a channel");
         }
     }
 
@@ -552,12 +553,12 @@ class StubTest {
                 QueuePair qp = ready(QueuePairOptions.rc(stamped))) {
             assertThat(stamped.capacity()).isEqualTo(64);
             assertThat(stamped.poll(wc)).isFalse();
-            qp.postRead(5, 0, 0, region, 0, 8);
+            qp.postRead(5, new RemoteMemory(0, 0, 8), region.slice(0, 8));
             assertThat(stamped.poll(wc)).isTrue();
             assertThat(wc.snapshot()).hasToString(completion(qp, 5).snapshot().toString()); // all else is as ever
             assertThat(wc.timestamp()).isEqualTo(100);
 
-            qp.postReceive(6, region, 0, 100);
+            qp.postReceive(6, region.slice(0, 100));
             stub.receive(qp, 129, 3, Memory.swap(0x0102_0304), 90, 0x55);
             stub.receive(qp, 128, 8, 0x77, -1, 0);
             assertThat(stamped.poll(wc)).isTrue();
@@ -580,7 +581,7 @@ class StubTest {
         var plain = new WorkCompletion();
         try (QueuePair qp = ready(QueuePairOptions.rc(cq))) {
             assertThat(qp.qpn()).isEqualTo(like.qpn());
-            qp.postRead(wrId, 0, 0, region, 0, 8);
+            qp.postRead(wrId, new RemoteMemory(0, 0, 8), region.slice(0, 8));
             plain.stamp(7);
             assertThat(cq.poll(plain)).isTrue();
             assertThat(plain.timestamp()).isZero();
@@ -593,8 +594,8 @@ class StubTest {
         try (CompletionQueue stamped = context.createCompletionQueue(
                         CompletionQueueOptions.of(64).withTimestamps());
                 QueuePair qp = ready(QueuePairOptions.rc(stamped))) {
-            qp.postSend(1000 + WcStatus.RNR_RETRY_EXC_ERR.code(), region, 0, 1);
-            qp.postSend(7, region, 0, 1);
+            qp.postSend(1000 + WcStatus.RNR_RETRY_EXC_ERR.code(), region.slice(0, 1));
+            qp.postSend(7, region.slice(0, 1));
             assertThat(stamped.poll(wc)).isTrue();
             assertThat(wc.status()).isEqualTo(WcStatus.RNR_RETRY_EXC_ERR);
             assertThat(wc.vendorError()).isEqualTo(0x81);
@@ -612,9 +613,9 @@ class StubTest {
                 CompletionQueue stamped = context.createCompletionQueue(
                         CompletionQueueOptions.of(64).withChannel(channel).withTimestamps());
                 QueuePair qp = ready(QueuePairOptions.rc(stamped))) {
-            stamped.arm(false);
+            stamped.arm();
             for (int i = 0; i < 40; i++) {
-                qp.postSend(i, region, 0, 1);
+                qp.postSend(i, region.slice(0, 1));
             }
             assertThat(channel.await(LONG)).contains(stamped);
             for (int i = 0; i < 40; i++) {
@@ -747,7 +748,7 @@ class StubTest {
         MemoryRegion closed = domain.allocate(8, Access.local());
         closed.close();
         try (QueuePair another = ready(QueuePairOptions.rc(cq))) {
-            assertThatThrownBy(() -> another.postSend(1, closed, 0, 1)).isInstanceOf(InvalidStateException.class);
+            assertThatThrownBy(() -> another.postSend(1, closed.slice(0, 1))).isInstanceOf(InvalidStateException.class);
         }
     }
 
@@ -763,7 +764,7 @@ class StubTest {
 
     @Test
     void rightsReachTheDevice() {
-        domain.allocate(64, EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_READ)).close();
+        domain.allocate(64, Access.remoteRead()).close();
         assertThat(stub.told()).isEqualTo("register 64 rights 5\n");
         region.reregister(domain, Access.local());
         assertThat(stub.told()).isEqualTo("register again rights 1\n");
@@ -775,16 +776,16 @@ class StubTest {
 
     @Test
     void aDmaBufIsRegisteredAndNamedByItsIova() {
-        try (MemoryRegion buffer = domain.registerDmaBuf(
-                        9, 8192, 4096, 0x7000_0000_1000L, EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_READ));
+        try (MemoryRegion buffer = domain.registerDmaBuf(9, 8192, 4096, 0x7000_0000_1000L, Access.remoteRead());
                 QueuePair qp = ready(QueuePairOptions.rc(cq))) {
             assertThat(stub.told()).startsWith("dma-buf 9 at 8192 iova 700000001000 register 4096 rights 5\n");
             assertThat(buffer.length()).isEqualTo(4096);
             assertThat(buffer.remote().address()).isEqualTo(0x7000_0000_1000L);
             assertThat(buffer.rkey()).isEqualTo(0x22);
-            qp.postSend(1, buffer, 96, 4000);
+            qp.postSend(1, buffer.slice(96, 4000));
             assertThat(stub.told()).contains("sge 700000001060+4000 key 11");
-            assertThatThrownBy(() -> qp.postSend(2, buffer, 97, 4000)).isInstanceOf(IndexOutOfBoundsException.class);
+            assertThatThrownBy(() -> qp.postSend(2, buffer.slice(97, 4000)))
+                    .isInstanceOf(IndexOutOfBoundsException.class);
             assertThatThrownBy(buffer::segment)
                     .isInstanceOf(InvalidStateException.class)
                     .hasMessageContaining("dma-buf");
@@ -809,13 +810,13 @@ class StubTest {
                         MemoryRegion none = its.allocateNull()) {
                     assertThat(stub.told()).isEqualTo("register 18446744073709551615 rights 41\n");
                     assertThat(all.address()).isZero();
-                    its.advise(Advice.PREFETCH_WRITE, true, all.slice(0x1000, 8), all.slice(0x2000, 5_000));
-                    its.advise(Advice.PREFETCH_NO_FAULT, false, all.slice(0x1000, 8));
+                    its.advise(Advice.PREFETCH_WRITE, all.slice(0x1000, 8), all.slice(0x2000, 5_000));
+                    its.adviseLater(Advice.PREFETCH_NO_FAULT, all.slice(0x1000, 8));
                     assertThat(stub.told()).isEqualTo("""
                         advise 1 flags 1 1000+8 key 11 2000+5000 key 11
                         advise 2 flags 0 1000+8 key 11
                         """);
-                    assertThatThrownBy(() -> its.advise(Advice.PREFETCH, true, all.slice(4711, 8)))
+                    assertThatThrownBy(() -> its.advise(Advice.PREFETCH, all.slice(4711, 8)))
                             .isInstanceOf(InvalidStateException.class)
                             .hasMessageContaining("not there");
                     assertThat(none.lkey()).isEqualTo(0x33);
@@ -829,7 +830,7 @@ class StubTest {
         });
         assertThatThrownBy(() -> domain.registerAddressSpace(Access.local())).isInstanceOf(UnsupportedException.class);
         assertThatThrownBy(domain::allocateNull).isInstanceOf(UnsupportedException.class);
-        assertThatThrownBy(() -> domain.advise(Advice.PREFETCH, true, region)).isInstanceOf(UnsupportedException.class);
+        assertThatThrownBy(() -> domain.advise(Advice.PREFETCH, region)).isInstanceOf(UnsupportedException.class);
     }
 
     @Test

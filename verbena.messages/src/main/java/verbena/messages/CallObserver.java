@@ -1,7 +1,7 @@
 package verbena.messages;
 
 import java.lang.foreign.MemorySegment;
-import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import verbena.verbs.Preview;
 
 /// An observer of the calls of a worker, in both directions. It sends a header with each call, such as the context of
@@ -28,8 +28,8 @@ public interface CallObserver {
 
         /// Observes the end of the call. Called once, on a virtual thread.
         ///
-        /// @param failure the exception that the caller gets; empty when the call has its answer
-        void end(Optional<Throwable> failure);
+        /// @param failure the exception that the caller gets; null when the call has its answer
+        void end(@Nullable Throwable failure);
     }
 
     /// Observes a call of this worker, which begins. Called on the thread that calls. An exception reaches the

@@ -4,16 +4,17 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Condition;
 import verbena.messages.protocol.Incoming;
 import verbena.messages.protocol.Kind;
 import verbena.messages.protocol.OwnCalls;
 import verbena.messages.rail.Remote;
 
-/// The calls of this worker to one peer, by [OwnCalls]: threads that wait for a place, the timer, and memory.
+/// The calls of this worker to one peer, by [OwnCalls]: those that wait for a place, the timer, and memory.
 final class Calls {
     /// An observer of calls of this side.
     @FunctionalInterface
@@ -28,11 +29,13 @@ final class Calls {
     private final int maxAnswerBytes;
     private final long maxRequestBytes;
     private final Beginning beginning;
-    /// A call may begin that could not.
-    private final Condition freed;
 
     // Under the lock of the worker.
     private final OwnCalls asked;
+    /// The calls that wait for a place, the oldest first.
+    private final ArrayDeque<Asked<?>> queued = new ArrayDeque<>();
+    /// Whether the calls of the queue are being begun.
+    private boolean isBeginning;
     /// Whether a look at the time limits is to come, and when the next one is.
     private boolean isTimed;
 
@@ -56,8 +59,7 @@ final class Calls {
         this.maxAnswerBytes = maxAnswerBytes;
         this.maxRequestBytes = maxRequestBytes;
         this.beginning = beginning;
-        this.freed = traffic.newCondition();
-        this.asked = new OwnCalls(remote.peer(), places, freed::signal);
+        this.asked = new OwnCalls(remote.peer(), places, this::beginQueued);
     }
 
     // ---- this side calls
@@ -67,19 +69,29 @@ final class Calls {
         final Pending<T> pending = new Pending<>(traffic.readers);
         /// Zero for none.
         final Duration timeLimit;
+        /// The time limit in nanoseconds, zero for none.
+        private final long limitNanos;
+        private final long begun = System.nanoTime();
         private MemorySegment request = MemorySegment.NULL;
-        private long begun;
         private boolean isRequestBound;
         private MemorySegment answer = MemorySegment.NULL;
 
         Asked(Duration timeLimit) {
             this.timeLimit = timeLimit;
+            this.limitNanos = Math.min(TimeUnit.NANOSECONDS.convert(timeLimit), OwnCalls.LIMIT_NANOS_MAX);
         }
 
-        private void begin() throws InterruptedException {
-            MemorySegment memory = request;
-            request = MemorySegment.NULL; // the message has it now
-            Calls.this.begin(this, memory);
+        /// Returns the rest of the time limit, at least 1; `Long.MAX_VALUE` without a limit.
+        private long left(long now) {
+            return limitNanos == 0 ? Long.MAX_VALUE : Math.max(1, limitNanos - (now - begun));
+        }
+
+        private boolean isLate(long now) {
+            return limitNanos > 0 && now - begun >= limitNanos;
+        }
+
+        private void begin() {
+            Calls.this.begin(this);
         }
 
         /// Returns the length of the longest answer, in bytes.
@@ -154,7 +166,7 @@ final class Calls {
     }
 
     /// @param timeLimit zero for none
-    Pending<byte[]> begin(MemorySegment request, Duration timeLimit) throws InterruptedException {
+    Pending<byte[]> begin(MemorySegment request, Duration timeLimit) {
         return start(request, new Asked<byte[]>(timeLimit) {
             @Override
             long takes() {
@@ -174,7 +186,7 @@ final class Calls {
     }
 
     /// @param timeLimit zero for none
-    Pending<Long> begin(MemorySegment request, MemorySegment into, Duration timeLimit) throws InterruptedException {
+    Pending<Long> begin(MemorySegment request, MemorySegment into, Duration timeLimit) {
         traffic.devices.longMessages.requireWritable("into", into);
         return start(request, new IntoMemory(into, timeLimit));
     }
@@ -237,9 +249,7 @@ final class Calls {
         }
     }
 
-    private <T> Pending<T> start(MemorySegment memory, Asked<T> call) throws InterruptedException {
-        traffic.readers.requireMayWait();
-        call.begun = System.nanoTime();
+    private <T> Pending<T> start(MemorySegment memory, Asked<T> call) {
         try {
             MemorySegment request = beginning.begin(call.pending, memory);
             call.request = traffic.devices.longMessages.forAllThreads(request);
@@ -251,44 +261,48 @@ final class Calls {
         return call.pending;
     }
 
-    /// Waits for a place, but not longer than the caller wants to wait for the answer. Under the lock.
-    private void begin(Asked<?> call, MemorySegment request) throws InterruptedException {
-        long nanos = Math.min(TimeUnit.NANOSECONDS.convert(call.timeLimit), OwnCalls.LIMIT_NANOS_MAX);
-        try {
-            if (request.byteSize() > maxRequestBytes) {
-                call.fail(
-                        CallException.Reason.FAILED,
-                        "a request of " + request.byteSize() + " bytes, of at most " + maxRequestBytes);
-                return;
-            }
-            while (!asked.hasPlace() && !remote.peer().isLost()) {
-                if (nanos == 0) {
-                    freed.await();
-                } else if (freed.awaitNanos(nanos - (System.nanoTime() - call.begun)) <= 0) {
-                    call.fail(CallException.Reason.TIMEOUT, "no place for it within " + call.timeLimit);
-                    return;
-                }
-            }
-            call.pending.withdrawnBy(() -> cancel(call));
+    /// Begins a call when its turn comes. Under the lock.
+    private void begin(Asked<?> call) {
+        if (call.request.byteSize() > maxRequestBytes) {
+            call.fail(
+                    CallException.Reason.FAILED,
+                    "a request of " + call.request.byteSize() + " bytes, of at most " + maxRequestBytes);
+            return;
+        }
+        call.pending.withdrawnBy(() -> cancel(call));
+        queued.addLast(call);
+        beginQueued();
+        traffic.pump(remote);
+        if (call.limitNanos > 0 && !call.pending.isDone()) {
             long now = System.nanoTime();
-            long left = nanos == 0 ? 0 : Math.max(1, nanos - (now - call.begun));
-            call.bind(request);
-            MessageCounters.CALLS.increment();
-            asked.begin(call, request, left, now);
-            traffic.pump(remote);
-            if (left > 0 && !call.pending.isDone()) {
-                lookWithin(left, now);
+            lookWithin(call.left(now), now);
+        }
+    }
+
+    /// Begins the calls of the queue for which there are places. The caller sends them. Under the lock.
+    private void beginQueued() {
+        if (isBeginning) {
+            return; // a lost peer fails a call as it begins, which makes a place
+        }
+        isBeginning = true;
+        try {
+            while (!queued.isEmpty() && (asked.hasPlace() || remote.peer().isLost())) {
+                Asked<?> next = queued.removeFirst();
+                MemorySegment request = next.request;
+                next.request = MemorySegment.NULL; // the message has it now
+                next.bind(request);
+                MessageCounters.CALLS.increment();
+                long now = System.nanoTime();
+                asked.begin(next, request, next.limitNanos == 0 ? 0 : next.left(now), now);
             }
         } finally {
-            if (asked.hasPlace()) {
-                freed.signal(); // this thread may have taken the word from another
-            }
+            isBeginning = false;
         }
     }
 
     private boolean cancel(Asked<?> call) {
         return traffic.ask(() -> {
-            boolean isGivenUp = asked.giveUp(call);
+            boolean isGivenUp = queued.remove(call) || asked.giveUp(call);
             if (isGivenUp) {
                 call.pending.cancelled();
                 traffic.pump(remote);
@@ -322,11 +336,25 @@ final class Calls {
                 late.fail(CallException.Reason.TIMEOUT, "no answer within " + late.timeLimit);
             }
         }
+        queued.removeIf(each -> hasFailed(each, now));
         long next = asked.nanosToDeadline(now);
+        for (Asked<?> each : queued) {
+            if (each.limitNanos > 0) {
+                next = next < 0 ? each.left(now) : Math.min(next, each.left(now));
+            }
+        }
         if (next >= 0) {
             lookWithin(next, now);
         }
         traffic.pump(remote);
+    }
+
+    private static boolean hasFailed(Asked<?> call, long now) {
+        if (call.isLate(now)) {
+            call.fail(CallException.Reason.TIMEOUT, "no place for it within " + call.timeLimit);
+            return true;
+        }
+        return false;
     }
 
     // ---- arrivals
@@ -340,8 +368,10 @@ final class Calls {
 
     /// Fails the calls to a peer that is lost. Under the lock.
     void lose(String why) {
+        List<Asked<?>> waiting = List.copyOf(queued);
+        queued.clear();
         asked.lose(why);
-        freed.signalAll();
+        waiting.forEach(each -> each.failed(why));
     }
 
     /// Calls to the peer that it has not answered. Under the lock.

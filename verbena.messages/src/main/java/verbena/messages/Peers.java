@@ -37,7 +37,7 @@ final class Peers {
 
     /// Returns the options of a connection over a rail.
     ConnectionOptions connection(Rail rail, PrivateData hello) {
-        return rail.connection(hello).withTimeout(options.timeout()).withSecret(options.secret());
+        return rail.connection(options.parameters().withPrivateData(hello)).withTimeout(options.timeout());
     }
 
     /// Returns a peer that has no connection yet.

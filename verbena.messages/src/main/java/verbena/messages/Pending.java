@@ -1,7 +1,6 @@
 package verbena.messages;
 
 import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -12,6 +11,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Preview;
 import verbena.verbs.Waitable;
+import verbena.verbs.spi.WaitSource;
 import verbena.verbs.waiting.LeaderFollowers;
 
 /// The result of an operation that may still be outstanding: a send, a receive, a call, or an access to a peer's
@@ -111,43 +111,44 @@ public final class Pending<T> implements Waitable {
         return isDone();
     }
 
-    /// Adds a listener for a [verbena.verbs.Waiter].
     @Preview
     @Override
-    public void addListener(Runnable listener) {
-        synchronized (outcome) {
-            var added = listeners == null ? new CopyOnWriteArrayList<Runnable>() : listeners;
-            added.add(listener);
-            listeners = added;
+    public WaitSource waitSource() {
+        return new Events();
+    }
+
+    /// The side for a waiter, whose thread reads for the whole worker.
+    private final class Events implements WaitSource {
+        @Override
+        public void addListener(Runnable listener) {
+            synchronized (outcome) {
+                var added = listeners == null ? new CopyOnWriteArrayList<Runnable>() : listeners;
+                added.add(listener);
+                listeners = added;
+            }
         }
-    }
 
-    /// Removes a listener of a [verbena.verbs.Waiter].
-    @Preview
-    @Override
-    public void removeListener(Runnable listener) {
-        var all = listeners;
-        if (all != null) {
-            all.remove(listener);
+        @Override
+        public void removeListener(Runnable listener) {
+            var all = listeners;
+            if (all != null) {
+                all.remove(listener);
+            }
         }
-    }
 
-    /// Reads arrivals for the whole worker meanwhile.
-    ///
-    /// @throws IllegalStateException in an [ActiveHandler], which must not wait
-    /// Does the device's work on the thread of a [verbena.verbs.Waiter].
-    @Preview
-    @Override
-    public boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
-        boolean _ = readers.attend(isOver, nanos);
-        return true;
-    }
+        /// Reads arrivals for the whole worker meanwhile.
+        ///
+        /// @throws IllegalStateException in an [ActiveHandler], which must not wait
+        @Override
+        public boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
+            boolean _ = readers.attend(isOver, nanos);
+            return true;
+        }
 
-    /// Wakes the thread of a [verbena.verbs.Waiter].
-    @Preview
-    @Override
-    public void wakeAttendant() {
-        readers.wakeAttendants();
+        @Override
+        public void wakeAttendant() {
+            readers.wakeAttendants();
+        }
     }
 
     // ---- by the worker
@@ -157,11 +158,10 @@ public final class Pending<T> implements Waitable {
         withdraw = way;
     }
 
-    /// Calls a listener when it is done, on a virtual thread: with the failure, or with nothing.
+    /// Calls a listener when it is done, on a virtual thread: with the failure, or with null.
     @SuppressWarnings("FutureReturnValueIgnored") // a failure of the listener is its own
-    void whenDone(Consumer<Optional<Throwable>> listener) {
-        outcome.whenCompleteAsync(
-                (_, failure) -> listener.accept(Optional.ofNullable(failure)), Thread::startVirtualThread);
+    void whenDone(Consumer<@Nullable Throwable> listener) {
+        outcome.whenCompleteAsync((_, failure) -> listener.accept(failure), Thread::startVirtualThread);
     }
 
     void complete(T result) {

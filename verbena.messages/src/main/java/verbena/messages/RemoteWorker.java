@@ -5,6 +5,8 @@ import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 import verbena.messages.protocol.Incoming;
 import verbena.messages.protocol.Kind;
@@ -23,8 +25,7 @@ import verbena.verbs.ConnectionException.Reason;
 /// When the peer is lost or closed, all operations outstanding with it fail with a [ConnectionException], and so do
 /// later ones. Messages of it that have arrived whole can still be received.
 ///
-/// There is no listener for the loss. A program that has to learn of it at once keeps a receive from this peer
-/// outstanding ([#receive]), which then fails. A lost peer frees its place of [WorkerOptions#maxPeers()] by itself.
+/// [#whenLost()] tells of it at once. A lost peer frees its place of [WorkerOptions#maxPeers()] by itself.
 ///
 /// @since 0.1
 public final class RemoteWorker implements AutoCloseable {
@@ -34,9 +35,11 @@ public final class RemoteWorker implements AutoCloseable {
     private static final long FAREWELL_NANOS = 1_000_000_000;
 
     private final Traffic traffic;
-    private final Remote remote;
-    private final Calls calls;
+    final Remote remote;
+    final Calls calls;
     private final long maxActiveBytes;
+    /// Completed when the peer is lost.
+    final CompletableFuture<ConnectionException> lost = new CompletableFuture<>();
 
     RemoteWorker(Traffic traffic, Remote remote, Calls calls, long maxActiveBytes) {
         this.traffic = traffic;
@@ -50,24 +53,16 @@ public final class RemoteWorker implements AutoCloseable {
         return (RemoteWorker) ((Remote) owner).attachment();
     }
 
-    Remote remote() {
-        return remote;
-    }
-
-    Calls calls() {
-        return calls;
-    }
-
     // ---- by the program
 
     /// Returns the local address of the first rail.
     public InetSocketAddress localAddress() {
-        return remote.ways().way(0).connection.id().localAddress().orElseThrow();
+        return remote.ways().way(0).connection.localAddress();
     }
 
     /// Returns the peer's address of the first rail.
     public InetSocketAddress peerAddress() {
-        return remote.ways().way(0).connection.id().peerAddress().orElseThrow();
+        return remote.ways().way(0).connection.peerAddress();
     }
 
     /// Returns the number of connections to it that work now. There may be several when both workers have several
@@ -79,6 +74,12 @@ public final class RemoteWorker implements AutoCloseable {
     /// Returns whether the peer is lost, or this is closed.
     public boolean isLost() {
         return traffic.ask(remote.peer()::isLost);
+    }
+
+    /// Returns a stage that completes when the peer is lost or this is closed, by whichever side. Its result is an
+    /// exception as operations of this peer then throw it, with the reason. A virtual thread completes it.
+    public CompletionStage<ConnectionException> whenLost() {
+        return lost.minimalCompletionStage();
     }
 
     /// Sends a message. The result is complete when the memory is free again. That is soon for a message that fits
@@ -189,45 +190,44 @@ public final class RemoteWorker implements AutoCloseable {
         return receive(traffic, tags, remote, into);
     }
 
-    /// Calls the peer's [CallHandler], without a time limit. Only the answer is asynchronous: this method blocks
-    /// while as many calls are outstanding as the options of both workers allow ([WorkerOptions#maxCalls()]).
+    /// Calls the peer's [CallHandler], without a time limit. It does not wait: while as many calls are outstanding as
+    /// the
+    /// options of both workers allow ([WorkerOptions#maxCalls()]), the call waits for its turn.
     ///
     /// @param request as in [#send(long, MemorySegment)]
-    /// @throws InterruptedException while it blocks; the call is not made
-    public Pending<byte[]> callAsync(MemorySegment request) throws InterruptedException {
+    public Pending<byte[]> callAsync(MemorySegment request) {
         return calls.begin(request, Duration.ZERO);
     }
 
-    /// Calls the peer's [CallHandler] with a time limit. It blocks as [#callAsync(MemorySegment)] does, and the limit
-    /// includes that time.
+    /// Calls the peer's [CallHandler] with a time limit, which includes the time until its turn comes. Otherwise as
+    /// [#callAsync(MemorySegment)].
     ///
     /// @param request as in [#send(long, MemorySegment)]; a long one is copied
     /// @param timeLimit after which the call fails with [CallException.Reason#TIMEOUT], counted from now; more than
     ///     zero
     /// @throws IllegalArgumentException when `timeLimit` is not more than zero
-    public Pending<byte[]> callAsync(MemorySegment request, Duration timeLimit) throws InterruptedException {
+    public Pending<byte[]> callAsync(MemorySegment request, Duration timeLimit) {
         return calls.begin(request, limit(timeLimit));
     }
 
-    /// Calls the peer's [CallHandler] without a time limit, and stores its answer in memory of the program. It blocks
-    /// as [#callAsync(MemorySegment)] does.
+    /// Calls the peer's [CallHandler] without a time limit, and stores its answer in memory of the program. Otherwise
+    /// as [#callAsync(MemorySegment)].
     ///
     /// @param into for the answer; a longer answer fills it. The device writes a long answer there
     /// @return gives the length of the answer in bytes
-    public Pending<Long> callAsync(MemorySegment request, MemorySegment into) throws InterruptedException {
+    public Pending<Long> callAsync(MemorySegment request, MemorySegment into) {
         return calls.begin(request, into, Duration.ZERO);
     }
 
-    /// Calls the peer's [CallHandler] with a time limit, and stores its answer in memory of the program. It blocks as
-    /// [#callAsync(MemorySegment)] does, and the limit includes that time.
+    /// Calls the peer's [CallHandler] with a time limit, and stores its answer in memory of the program. Otherwise as
+    /// [#callAsync(MemorySegment, Duration)].
     ///
     /// @param into for the answer; a longer answer fills it. A long answer is copied into it after it has arrived
     /// @param timeLimit after which the call fails with [CallException.Reason#TIMEOUT], counted from now; more than
     ///     zero
     /// @return gives the length of the answer in bytes
     /// @throws IllegalArgumentException when `timeLimit` is not more than zero
-    public Pending<Long> callAsync(MemorySegment request, MemorySegment into, Duration timeLimit)
-            throws InterruptedException {
+    public Pending<Long> callAsync(MemorySegment request, MemorySegment into, Duration timeLimit) {
         return calls.begin(request, into, limit(timeLimit));
     }
 
@@ -238,12 +238,22 @@ public final class RemoteWorker implements AutoCloseable {
         return timeLimit;
     }
 
-    /// Calls the peer's [CallHandler] and waits for its answer.
+    /// Calls the peer's [CallHandler] and waits for its answer. [#callAsync(MemorySegment)] and [Pending#await()] wait
+    /// without a time limit.
     ///
     /// @throws CallException when it has none
     /// @throws ConnectionException when the peer is lost
+    /// @throws IllegalStateException in an [ActiveHandler], which must not wait
+    /// @throws InterruptedException when the thread is interrupted; the call is given up
     public byte[] call(byte[] request, Duration timeLimit) throws InterruptedException {
-        return callAsync(MemorySegment.ofArray(request), timeLimit).await();
+        traffic.readers.requireMayWait();
+        Pending<byte[]> answer = callAsync(MemorySegment.ofArray(request), timeLimit);
+        try {
+            return answer.await();
+        } catch (InterruptedException e) {
+            boolean _ = answer.cancel();
+            throw e;
+        }
     }
 
     /// Calls with text in UTF-8 and returns text, otherwise as [#call(byte[], Duration)].
@@ -289,14 +299,21 @@ public final class RemoteWorker implements AutoCloseable {
     // ---- the end
 
     /// Ends the connection to the peer. It waits up to a second for sent messages to arrive. Operations that are then
-    /// outstanding fail. Idempotent. There is no form that does not wait: a thread that must not wait closes it on
-    /// another one, such as a virtual thread.
+    /// outstanding fail. Idempotent.
     ///
     /// @throws IllegalStateException in an [ActiveHandler]
     @Override
     public void close() {
         traffic.readers.requireMayWait();
         traffic.close(remote, FAREWELL_NANOS);
+    }
+
+    /// Closes it as [#close()] does, on a virtual thread: this call waits for nothing.
+    ///
+    /// @return complete when it is closed
+    public CompletionStage<Void> closeLater() {
+        return CompletableFuture.runAsync(this::close, Thread::startVirtualThread)
+                .minimalCompletionStage();
     }
 
     @Override

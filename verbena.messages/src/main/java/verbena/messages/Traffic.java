@@ -122,11 +122,6 @@ final class Traffic {
         }
     }
 
-    /// Returns a condition, for actions that wait.
-    Condition newCondition() {
-        return lock.newCondition();
-    }
-
     /// Sends what a peer's protocol has to send. Under the lock.
     void pump(Remote to) {
         assert lock.isHeldByCurrentThread();

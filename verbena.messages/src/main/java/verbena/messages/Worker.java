@@ -142,7 +142,7 @@ public final class Worker implements AutoCloseable {
             Hello theirs = Hello.of(connection.peer().privateData()).orElse(null);
             if (theirs != null && theirs.rails() >= count) {
                 RemoteWorker peer = peers.make(theirs, count, hasHeaders);
-                made = traffic.join(peer.remote(), first, connection) ? peer : null;
+                made = traffic.join(peer.remote, first, connection) ? peer : null;
             } else {
                 traffic.sendAway(first, connection);
             }
@@ -165,11 +165,11 @@ public final class Worker implements AutoCloseable {
         boolean done = false;
         try {
             for (int i = 1; i < to.size(); i++) {
-                byte[] token = made.remote().awaitToken(deadline - System.nanoTime());
+                byte[] token = made.remote.awaitToken(deadline - System.nanoTime());
                 Rail rail = traffic.devices.rails.get(i);
                 var left = Duration.ofNanos(Math.max(1, deadline - System.nanoTime()));
                 var options = peers.connection(rail, Hello.join(i, token)).withTimeout(left);
-                if (!traffic.join(made.remote(), rail, Connection.connect(to.get(i), options))) {
+                if (!traffic.join(made.remote, rail, Connection.connect(to.get(i), options))) {
                     throw new ConnectionException(Reason.FAILED, "connect: the peer was lost before all was made");
                 }
             }

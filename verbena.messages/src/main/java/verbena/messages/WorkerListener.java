@@ -13,7 +13,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import verbena.messages.protocol.Rails;
 import verbena.messages.rail.Rail;
@@ -24,6 +23,7 @@ import verbena.verbs.Preview;
 import verbena.verbs.Waitable;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
+import verbena.verbs.spi.WaitSource;
 
 /// A listener for the peers of a [Worker], at a port of one device or of several. Any thread may accept, and several
 /// at once. A [verbena.verbs.Waiter] waits for peers together with other sources.
@@ -48,6 +48,18 @@ public final class WorkerListener implements AutoCloseable, Waitable {
     /// Empty when the listener is closed.
     private final LinkedBlockingQueue<Optional<RemoteWorker>> ready = new LinkedBlockingQueue<>();
     private final List<Runnable> waiters = new CopyOnWriteArrayList<>();
+    /// The side for a waiter. The threads attend to the devices.
+    private final WaitSource ofThreads = new WaitSource() {
+        @Override
+        public void addListener(Runnable listener) {
+            waiters.add(listener);
+        }
+
+        @Override
+        public void removeListener(Runnable listener) {
+            waiters.remove(listener);
+        }
+    };
 
     WorkerListener(Peers peers, WorkerOptions options, List<InetSocketAddress> at) {
         this.peers = peers;
@@ -99,17 +111,28 @@ public final class WorkerListener implements AutoCloseable, Waitable {
         }
     }
 
-    /// Waits for a peer; empty when `timeout` passed, or a connection was refused. So empty does not mean that the
-    /// time has passed, nor that no other peer waits: [#isReady()] says whether to ask again.
+    /// Waits for a peer; empty when `timeout` passed. [Duration#ZERO] only looks. Connections that are refused do not
+    /// end the wait.
     ///
     /// @throws ConnectionException as [#accept()]
     public Optional<RemoteWorker> accept(Duration timeout) throws InterruptedException {
+        long nanos = TimeUnit.NANOSECONDS.convert(timeout);
         if (!threads.isEmpty()) {
-            Optional<RemoteWorker> next = ready.poll(TimeUnit.NANOSECONDS.convert(timeout), TimeUnit.NANOSECONDS);
+            Optional<RemoteWorker> next = ready.poll(nanos, TimeUnit.NANOSECONDS);
             return next == null ? Optional.empty() : taken(next);
         }
-        Optional<Connection> connection = listeners.getFirst().accept(timeout);
-        return connection.isEmpty() ? Optional.empty() : adopted(connection.get());
+        long start = System.nanoTime();
+        while (true) {
+            long left = Math.max(0, nanos - (System.nanoTime() - start));
+            Optional<Connection> connection = listeners.getFirst().accept(Duration.ofNanos(left));
+            if (connection.isEmpty()) {
+                return Optional.empty();
+            }
+            Optional<RemoteWorker> made = adopted(connection.get());
+            if (made.isPresent()) {
+                return made;
+            }
+        }
     }
 
     /// Returns the peer that was ready.
@@ -139,7 +162,7 @@ public final class WorkerListener implements AutoCloseable, Waitable {
             if (hello.rails() > 1) {
                 expect(made); // before the peer has the token
             }
-            isMade = traffic.join(made.remote(), first, connection);
+            isMade = traffic.join(made.remote, first, connection);
             return isMade && hello.rails() == 1 ? made : null;
         } finally {
             if (!isMade) {
@@ -189,7 +212,7 @@ public final class WorkerListener implements AutoCloseable, Waitable {
     private void expect(RemoteWorker peer) {
         byte[] bytes = new byte[Rails.TOKEN_BYTES];
         random.nextBytes(bytes);
-        peer.remote().setToken(bytes);
+        peer.remote.setToken(bytes);
         String token = HexFormat.of().formatHex(bytes);
         joining.put(token, peer);
         long nanos = TimeUnit.NANOSECONDS.convert(options.timeout());
@@ -213,8 +236,8 @@ public final class WorkerListener implements AutoCloseable, Waitable {
         RemoteWorker peer = joining.get(hello.token());
         if (peer == null) {
             traffic.sendAway(rail, connection);
-        } else if (traffic.join(peer.remote(), rail, connection)
-                && traffic.ask(peer.remote().rails()::areAllJoined)
+        } else if (traffic.join(peer.remote, rail, connection)
+                && traffic.ask(peer.remote.rails()::areAllJoined)
                 && joining.remove(hello.token()) != null) {
             give(Optional.of(peer));
         }
@@ -229,40 +252,10 @@ public final class WorkerListener implements AutoCloseable, Waitable {
         return threads.isEmpty() ? listeners.getFirst().isReady() : !ready.isEmpty();
     }
 
-    /// Adds a listener for a [verbena.verbs.Waiter].
     @Preview
     @Override
-    public void addListener(Runnable listener) {
-        if (threads.isEmpty()) {
-            listeners.getFirst().addListener(listener);
-        } else {
-            waiters.add(listener);
-        }
-    }
-
-    /// Removes a listener of a [verbena.verbs.Waiter].
-    @Preview
-    @Override
-    public void removeListener(Runnable listener) {
-        if (threads.isEmpty()) {
-            listeners.getFirst().removeListener(listener);
-        } else {
-            waiters.remove(listener);
-        }
-    }
-
-    /// Does the device's work on the thread of a [verbena.verbs.Waiter].
-    @Preview
-    @Override
-    public boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
-        return threads.isEmpty() && listeners.getFirst().attend(isOver, nanos);
-    }
-
-    /// Wakes the thread of a [verbena.verbs.Waiter].
-    @Preview
-    @Override
-    public void wakeAttendant() {
-        listeners.getFirst().wakeAttendant();
+    public WaitSource waitSource() {
+        return threads.isEmpty() ? listeners.getFirst().waitSource() : ofThreads;
     }
 
     // ---- the end

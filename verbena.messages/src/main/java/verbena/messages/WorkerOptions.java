@@ -1,15 +1,16 @@
 package verbena.messages;
 
 import java.time.Duration;
-import java.util.Objects;
 import verbena.verbs.Preview;
+import verbena.verbs.cm.ConnectionParameters;
 import verbena.verbs.cm.Secret;
 
 /// The options of a [Worker]. Start with [#defaults()]. Immutable; the constructor throws [IllegalArgumentException]
 /// for a value out of range. The worker's memory is `2 * maxPeers * window * frameBytes`, with 8 bytes for each
 /// frame, and half as much for each further device. It does not grow with its peers.
 ///
-/// Retries and keep-alive are fixed. Over RoCE a peer that acknowledges nothing for some 0.6 s is lost.
+/// Over RoCE a peer that acknowledges nothing for some 0.6 s is lost. [#withParameters] makes a worker more patient,
+/// where peers may get no processor for longer.
 ///
 /// @param maxPeers peers at once, 1 to 4096; a lost peer frees its place
 /// @param window frames that each peer may send before this worker acknowledges them, 2 to 255
@@ -21,7 +22,8 @@ import verbena.verbs.cm.Secret;
 /// @param budgetBytes of messages that came without a receive or a call of this worker, at least 4 KiB for each peer.
 ///     Messages beyond it wait at their senders
 /// @param timeout longest time to make a connection, more than zero, with the wait until the other program accepts
-/// @param secret that both ends have to know; [Secret#NONE] for none
+/// @param parameters of each connection: retries, keep-alive, the secret that both ends have to know. The private data
+///     are the worker's own
 /// @since 0.1
 public record WorkerOptions(
         int maxPeers,
@@ -31,7 +33,7 @@ public record WorkerOptions(
         int maxCallBytes,
         long budgetBytes,
         Duration timeout,
-        Secret secret) {
+        ConnectionParameters parameters) {
     @Preview
     public WorkerOptions {
         range("maxPeers", maxPeers, 1, 4096);
@@ -43,7 +45,9 @@ public record WorkerOptions(
             throw new IllegalArgumentException(
                     "budgetBytes: 4096 for each peer at least, " + 4096L * maxPeers + ", got " + budgetBytes);
         }
-        Objects.requireNonNull(secret, "secret");
+        if (parameters.privateData().length() > 0) {
+            throw new IllegalArgumentException("parameters: no private data, got " + parameters.privateData());
+        }
         if (timeout.isNegative() || timeout.isZero()) {
             throw new IllegalArgumentException("timeout: more than zero, got " + timeout);
         }
@@ -56,49 +60,72 @@ public record WorkerOptions(
     }
 
     /// Returns the defaults: 64 peers with 32 frames of 8 KiB each, 64 calls of a peer at once with up to 16 MiB
-    /// each. The budget is 256 MiB, and making a connection may take 10 s.
+    /// each. The budget is 256 MiB, and making a connection may take 10 s. The parameters are
+    /// [ConnectionParameters#defaults()] with a keep-alive of 5 s.
     public static WorkerOptions defaults() {
-        return new WorkerOptions(64, 32, 8192, 64, 1 << 24, 1 << 28, Duration.ofSeconds(10), Secret.NONE);
+        return new WorkerOptions(
+                64,
+                32,
+                8192,
+                64,
+                1 << 24,
+                1 << 28,
+                Duration.ofSeconds(10),
+                ConnectionParameters.defaults().withKeepAlive(Duration.ofSeconds(5)));
     }
 
     /// Returns these options with another number of peers at once, 1 to 4096. The memory grows with it.
     public WorkerOptions withMaxPeers(int maxPeers) {
-        return new WorkerOptions(maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, secret);
+        return new WorkerOptions(
+                maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, parameters);
     }
 
     /// Returns these options with another number of frames that each peer may send unacknowledged, 2 to 255.
     public WorkerOptions withWindow(int window) {
-        return new WorkerOptions(maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, secret);
+        return new WorkerOptions(
+                maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, parameters);
     }
 
     /// Returns these options with another length of the longest frame in bytes, 64 to 65,536.
     public WorkerOptions withFrameBytes(int frameBytes) {
-        return new WorkerOptions(maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, secret);
+        return new WorkerOptions(
+                maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, parameters);
     }
 
     /// Returns these options with another number of calls of a peer at once, 1 to 65,536. The smaller number of the
     /// two ends counts.
     public WorkerOptions withMaxCalls(int maxCalls) {
-        return new WorkerOptions(maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, secret);
+        return new WorkerOptions(
+                maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, parameters);
     }
 
     /// Returns these options with another length of the longest request, active message or answer, in bytes.
     public WorkerOptions withMaxCallBytes(int maxCallBytes) {
-        return new WorkerOptions(maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, secret);
+        return new WorkerOptions(
+                maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, parameters);
     }
 
     /// Returns these options with another [#budgetBytes()], at least 4 KiB for each peer.
     public WorkerOptions withBudget(long budgetBytes) {
-        return new WorkerOptions(maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, secret);
+        return new WorkerOptions(
+                maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, parameters);
     }
 
     /// Returns these options with another time limit for making a connection, more than zero.
     public WorkerOptions withTimeout(Duration timeout) {
-        return new WorkerOptions(maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, secret);
+        return new WorkerOptions(
+                maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, parameters);
+    }
+
+    /// Returns these options with other parameters of connections. Start with those that are there:
+    /// `options.withParameters(options.parameters().withRetries(…))`.
+    public WorkerOptions withParameters(ConnectionParameters parameters) {
+        return new WorkerOptions(
+                maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, parameters);
     }
 
     /// Returns these options with a secret, which both ends have to know.
     public WorkerOptions withSecret(Secret secret) {
-        return new WorkerOptions(maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, secret);
+        return withParameters(parameters.withSecret(secret));
     }
 }

@@ -76,7 +76,7 @@ class CallLimitsTest {
             for (int i = 0; i < 40; i++) {
                 assertThat(pair.toServer().call("again", LONG)).isEqualTo("again");
             }
-            assertThat(pair.toServer().calls().unanswered()).isZero();
+            assertThat(pair.toServer().calls.unanswered()).isZero();
         }
     }
 
@@ -138,6 +138,29 @@ class CallLimitsTest {
             pair.toServer().close();
             assertThat(lost.get(60, TimeUnit.SECONDS)).isInstanceOf(ConnectionException.class);
             word.countDown();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "iwarp", "shm"})
+    void aCallBeyondThePlacesWaitsForItsTurnAndItsThreadDoesNot(String device) throws Exception {
+        try (var pair = TwoWorkers.of(device)) {
+            var word = new CountDownLatch(1);
+            pair.server().answerCalls(after(word));
+            var calls = new ArrayList<Pending<byte[]>>();
+            for (int i = 0; i < 30; i++) {
+                calls.add(pair.toServer().callAsync(memory(i)));
+            }
+            assertThat(calls).noneMatch(Pending::isDone);
+            assertThat(pair.toServer().calls.unanswered()).isEqualTo(8);
+            assertThat(calls.get(20).cancel()).isTrue();
+            assertThat(calls.get(0).cancel()).isTrue();
+            word.countDown();
+            for (int i = 1; i < 30; i++) {
+                if (i != 20) {
+                    assertThat(calls.get(i).await()).hasSize(i);
+                }
+            }
         }
     }
 
@@ -230,7 +253,7 @@ class CallLimitsTest {
                 assertTimesOut(() -> pair.toServer().call(new byte[1], Duration.ofMillis(2)), "no answer");
             }
             assertTimesOut(() -> pair.toServer().call(new byte[100_000], SHORT), "no answer");
-            assertThat(pair.toServer().calls().unanswered()).as("none has left").isZero();
+            assertThat(pair.toServer().calls.unanswered()).as("none has left").isZero();
             word.countDown();
             assertThat(pair.toServer().call("again", LONG)).isEqualTo("again");
         }

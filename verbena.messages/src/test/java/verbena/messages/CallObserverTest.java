@@ -46,8 +46,8 @@ class CallObserverTest {
                 }
 
                 @Override
-                public void end(Optional<Throwable> failure) {
-                    ends.add(failure);
+                public void end(@Nullable Throwable failure) {
+                    ends.add(Optional.ofNullable(failure));
                 }
             };
         }

@@ -80,14 +80,14 @@ class RailDevicesTest {
     }
 
     private static void end(Pair pair, int rail, End how) {
-        QueuePair queuePair = pair.toServer.remote().ways().way(rail).queuePair();
+        QueuePair queuePair = pair.toServer.remote.ways().way(rail).queuePair();
         switch (how) {
             case LEFT -> {
                 Context device = pair.devices.get(2 + rail);
                 pair.client.leave(device);
                 device.close();
             }
-            case DISCONNECTED -> pair.toServer.remote().ways().way(rail).disconnect();
+            case DISCONNECTED -> pair.toServer.remote.ways().way(rail).disconnect();
             case SILENT -> queuePair.modify(new Transition.ToError());
         }
     }
@@ -171,8 +171,8 @@ class RailDevicesTest {
             assertThat(into.mismatch(shared.segment())).isEqualTo(-1);
             assertThat(into.asSlice(8).mismatch(from.asSlice(8))).isEqualTo(-1);
             assertThat(there.fetchAdd(8, 0).await()).isEqualTo(from.get(ValueLayout.JAVA_LONG, 8));
-            assertThat(pair.toServer.remote().transfers().bytesOf(0)).isPositive();
-            assertThat(pair.toServer.remote().transfers().bytesOf(1)).isPositive();
+            assertThat(pair.toServer.remote.transfers().bytesOf(0)).isPositive();
+            assertThat(pair.toServer.remote.transfers().bytesOf(1)).isPositive();
         }
     }
 

@@ -157,8 +157,8 @@ class RailStormTest {
             int end = random.nextInt(2);
             switch (random.nextInt(3)) {
                 case 0 -> workers.get(end).leave(devices.get(end * RAILS + rail));
-                case 1 -> peers.get(end).remote().ways().way(rail).disconnect();
-                default -> peers.get(end).remote().ways().way(rail).queuePair().modify(new Transition.ToError());
+                case 1 -> peers.get(end).remote.ways().way(rail).disconnect();
+                default -> peers.get(end).remote.ways().way(rail).queuePair().modify(new Transition.ToError());
             }
         }
         return null;

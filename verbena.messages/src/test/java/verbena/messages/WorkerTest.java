@@ -292,8 +292,12 @@ class WorkerTest {
             Pending<Received> ofAny = pair.server().receive(TagFilter.exactly(1), memory(10));
             Pending<Void> offered = pair.toClient().send(2, new byte[100_000]);
             Pending<byte[]> call = pair.toClient().callAsync(memory(10)); // fails: no handler
+            var lost = pair.toClient().whenLost().toCompletableFuture();
             pair.toServer().send(7, "last words").await();
-            pair.toServer().close();
+            assertThat(lost).isNotDone();
+            var closed = pair.toServer().closeLater().toCompletableFuture();
+            assertThat(lost.get(60, TimeUnit.SECONDS).reason()).isEqualTo(ConnectionException.Reason.DISCONNECTED);
+            closed.get(60, TimeUnit.SECONDS);
             assertThatExceptionOfType(ConnectionException.class).isThrownBy(ofLost::await);
             assertThatExceptionOfType(ConnectionException.class).isThrownBy(offered::await);
             assertThatExceptionOfType(RuntimeException.class).isThrownBy(call::await);
@@ -326,7 +330,7 @@ class WorkerTest {
             var isHandling = new CountDownLatch(1);
             pair.server().onActive(1, _ -> {
                 isHandling.countDown();
-                Threads.join(pair.toClient().remote().ways().way(0).watcher);
+                Threads.join(pair.toClient().remote.ways().way(0).watcher);
             });
             pair.toServer().sendActive(1, memory(0), memory(0)).await();
             isHandling.await();

@@ -13,10 +13,12 @@ import verbena.verbs.Access;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
+import verbena.verbs.LocalMemory;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
+import verbena.verbs.RemoteMemory;
 import verbena.verbs.SendBatch;
 import verbena.verbs.SharedReceiveQueue;
 import verbena.verbs.WorkCompletion;
@@ -41,6 +43,11 @@ class AllocationTest {
         final QueuePair target;
         final QueuePair initiator;
         final MemoryRegion memory;
+        final LocalMemory word;
+        final LocalMemory message;
+        final LocalMemory block;
+        final RemoteMemory remoteWord;
+        final RemoteMemory remoteBlock;
         final long address;
         final int rkey;
         final WorkCompletion wc = new WorkCompletion();
@@ -56,6 +63,11 @@ class AllocationTest {
             target = xrc.createTarget();
             initiator = domain.createQueuePair(QueuePairOptions.xrcInitiator(cq));
             memory = domain.allocate(1 << 17, Access.remoteAll());
+            word = memory.slice(0, 8);
+            message = memory.slice(0, 64);
+            block = memory.slice(0, 1 << 16);
+            remoteWord = word.remote();
+            remoteBlock = block.remote();
             address = memory.address();
             rkey = memory.rkey();
         }
@@ -88,13 +100,13 @@ class AllocationTest {
     }
 
     private static void everyOperation(End a, End b) {
-        b.queuePair.postReceive(1, b.memory, 0, 64);
-        a.queuePair.postSend(2, a.memory, 0, 64);
-        a.queuePair.postWrite(3, a.memory, 0, 8, b.address, b.rkey);
-        a.queuePair.postWrite(4, a.memory, 0, 1 << 16, b.address, b.rkey);
-        a.queuePair.postRead(5, b.address, b.rkey, a.memory, 0, 1 << 16);
-        a.queuePair.postFetchAdd(6, b.address, b.rkey, 1, a.memory, 0);
-        a.queuePair.postCompareSwap(7, b.address, b.rkey, 1, 2, a.memory, 0);
+        b.queuePair.postReceive(1, b.message);
+        a.queuePair.postSend(2, a.message);
+        a.queuePair.postWrite(3, a.word, b.remoteWord);
+        a.queuePair.postWrite(4, a.block, b.remoteBlock);
+        a.queuePair.postRead(5, b.remoteBlock, a.block);
+        a.queuePair.postFetchAdd(6, b.remoteWord, 1, a.word);
+        a.queuePair.postCompareSwap(7, b.remoteWord, 1, 2, a.word);
         try (SendBatch batch = a.queuePair.sendBatch()) {
             for (int i = 1; i < BATCH; i++) {
                 batch.write(i, b.address, b.rkey).sge(a.memory, 0, 8);
@@ -102,7 +114,7 @@ class AllocationTest {
             batch.write(BATCH, b.address, b.rkey).sge(a.memory, 0, 8).signaled();
             batch.submit();
         }
-        b.shared.postReceive(9, b.memory, 0, 64);
+        b.shared.postReceive(9, b.message);
         try (SendBatch batch = a.initiator.sendBatch()) {
             batch.send(10).to(b.number).sge(a.memory, 0, 64);
             batch.write(11, b.address, b.rkey).to(b.number).sge(a.memory, 0, 1 << 16);

@@ -20,9 +20,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.CompletionQueue;
-import verbena.verbs.ConnectOptions;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
+import verbena.verbs.EndpointOptions;
 import verbena.verbs.Gid;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.MemoryRegion;
@@ -73,7 +73,7 @@ class AttendTest {
         }
     }
 
-    private static void connect(End one, End other, ConnectOptions options) {
+    private static void connect(End one, End other, EndpointOptions options) {
         one.qp.connect(other.qp.endpoint(), options);
         other.qp.connect(one.qp.endpoint(), options);
     }
@@ -159,9 +159,9 @@ class AttendTest {
     void whatTheGuestLeavesIsDoneWithoutIt() throws Exception {
         var here = new End(a);
         var there = new End(b);
-        connect(here, there, ConnectOptions.defaults());
+        connect(here, there, EndpointOptions.defaults());
         for (int i = 0; i < 2; i++) {
-            there.qp.postReceive(i, there.memory, 0, 8);
+            there.qp.postReceive(i, there.memory.slice(0, 8));
         }
         var busy = new CountDownLatch(1);
         var wc = new WorkCompletion();
@@ -176,7 +176,7 @@ class AttendTest {
         });
         sleepsInTheLink(guest);
         for (int i = 0; i < 2; i++) {
-            here.qp.postSend(i, here.memory, 0, 8);
+            here.qp.postSend(i, here.memory.slice(0, 8));
             assertThat(here.cq.await(wc, SOON)).isTrue();
             assertThat(wc.status()).isEqualTo(WcStatus.SUCCESS);
         }
@@ -193,20 +193,20 @@ class AttendTest {
         for (int i = 0; i < 8; i++) {
             here.add(new End(a));
             there.add(new End(b));
-            connect(here.get(i), there.get(i), ConnectOptions.defaults());
+            connect(here.get(i), there.get(i), EndpointOptions.defaults());
         }
         for (int round = 0; round < 50; round++) {
             var threads = new ArrayList<Thread>();
             var results = new ArrayList<CompletableFuture<WcStatus>>();
             for (End end : there) {
-                end.qp.postReceive(round, end.memory, 0, 8);
+                end.qp.postReceive(round, end.memory.slice(0, 8));
                 results.add(awaiting(
                         end.cq,
                         virtual ? Thread.ofVirtual() : Thread.ofPlatform().daemon(),
                         threads));
             }
             for (End end : here) {
-                end.qp.postSend(round, end.memory, 0, 8);
+                end.qp.postSend(round, end.memory.slice(0, 8));
             }
             for (CompletableFuture<WcStatus> result : results) {
                 assertThat(result.get(SOON.toSeconds(), TimeUnit.SECONDS)).isEqualTo(WcStatus.SUCCESS);
@@ -223,12 +223,12 @@ class AttendTest {
     void aGuestMeetsTheDeadlines() throws Exception {
         var here = new End(a);
         var there = new End(b);
-        connect(here, there, ConnectOptions.defaults().withRetries(AckTimeout.atLeast(Duration.ofMillis(4)), 2, 7));
+        connect(here, there, EndpointOptions.defaults().withRetries(AckTimeout.atLeast(Duration.ofMillis(4)), 2, 7));
         there.qp.close();
         var threads = new ArrayList<Thread>();
         var result = awaiting(here.cq, threads);
         sleepsInTheLink(threads.getFirst());
-        here.qp.postSend(1, here.memory, 0, 8);
+        here.qp.postSend(1, here.memory.slice(0, 8));
         assertThat(result.get(SOON.toSeconds(), TimeUnit.SECONDS)).isEqualTo(WcStatus.RETRY_EXC_ERR);
     }
 
@@ -293,12 +293,12 @@ class AttendTest {
         sleepsInTheLink(threads.getFirst());
         var end = new End(a);
         var other = new End(b);
-        connect(end, other, ConnectOptions.defaults());
-        end.qp.postReceive(1, end.memory, 0, 8);
+        connect(end, other, EndpointOptions.defaults());
+        end.qp.postReceive(1, end.memory.slice(0, 8));
         var status = awaiting(end.cq, threads);
         sleepsInTheLink(threads.get(1));
         assertThat(InTheLink.sleeps(threads.getFirst())).isFalse();
-        other.qp.postSend(2, other.memory, 0, 8);
+        other.qp.postSend(2, other.memory.slice(0, 8));
         assertThat(status.get(SOON.toSeconds(), TimeUnit.SECONDS)).isEqualTo(WcStatus.SUCCESS);
         ask(b, listener);
         expectRequest(event);

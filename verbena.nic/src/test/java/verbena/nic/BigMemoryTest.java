@@ -64,7 +64,7 @@ class BigMemoryTest {
                 from.segment().set(ValueLayout.JAVA_BYTE, offset + bytes - 1 - i, (byte) (i * 3));
             }
             var wc = new WorkCompletion();
-            one.postWrite(1, from, offset, bytes, to.address() + offset, to.rkey());
+            one.postWrite(1, from.slice(offset, bytes), to.remote().slice(offset, bytes));
             assertThat(cq.await(wc, Duration.ofMinutes(2))).isTrue();
             assertThat(wc.ok()).as(wc.toString()).isTrue();
             assertThat(from.segment()
@@ -73,7 +73,7 @@ class BigMemoryTest {
                     .isEqualTo(-1);
 
             from.segment().asSlice(offset, 4_096).fill((byte) 0);
-            one.postRead(2, to.address() + offset, to.rkey(), from, offset, bytes);
+            one.postRead(2, to.remote().slice(offset, bytes), from.slice(offset, bytes));
             assertThat(cq.await(wc, Duration.ofMinutes(2))).isTrue();
             assertThat(wc.ok()).as(wc.toString()).isTrue();
             assertThat(from.segment()

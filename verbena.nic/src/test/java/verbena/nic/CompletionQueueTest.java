@@ -32,7 +32,7 @@ class CompletionQueueTest {
     }
 
     private void write(QueuePair qp, long wrId) {
-        qp.postWrite(wrId, a.memory, 0, 8, b.memory.address(), b.memory.rkey());
+        qp.postWrite(wrId, a.memory.slice(0, 8), b.memory.remote());
     }
 
     /// A second connection between the two, whose sends complete in `cq`.
@@ -77,7 +77,7 @@ class CompletionQueueTest {
                 .isInstanceOf(InvalidStateException.class)
                 .hasMessage("%s is closed", cq);
         assertThatThrownBy(() -> cq.await(wc, Duration.ZERO)).isInstanceOf(InvalidStateException.class);
-        assertThatThrownBy(() -> cq.arm(false)).isInstanceOf(InvalidStateException.class);
+        assertThatThrownBy(() -> cq.arm()).isInstanceOf(InvalidStateException.class);
         assertThatThrownBy(() -> cq.resize(2)).isInstanceOf(InvalidStateException.class);
     }
 
@@ -95,8 +95,8 @@ class CompletionQueueTest {
 
     @Test
     void waitingDrivesADeviceThatHasNoThread() throws InterruptedException {
-        b.qp.postReceive(7, b.memory, 0, 64);
-        a.qp.postSend(1, a.memory, 0, 8);
+        b.qp.postReceive(7, b.memory.slice(0, 64));
+        a.qp.postSend(1, a.memory.slice(0, 8));
         a.context.drive();
         assertThat(b.cq.await(wc, Duration.ofSeconds(1))).isTrue();
         assertThat(wc.wrId()).isEqualTo(7);
@@ -225,7 +225,7 @@ class CompletionQueueTest {
         write(qp, 1);
         pair.settle();
         assertThat(channel.poll()).as("not armed").isEmpty();
-        cq.arm(false);
+        cq.arm();
         assertThat(channel.poll()).as("earlier completions do not count").isEmpty();
         write(qp, 2);
         write(qp, 3);
@@ -244,13 +244,13 @@ class CompletionQueueTest {
                 a.context.createCompletionQueue(CompletionQueueOptions.of(64).withChannel(channel));
         QueuePair qp = connection(cq);
         for (int i = 0; i < 3; i++) {
-            cq.arm(false);
+            cq.arm();
             write(qp, i);
             pair.settle();
         }
         assertThat(channel.poll()).contains(cq);
         assertThat(channel.poll()).isEmpty();
-        cq.arm(false);
+        cq.arm();
         write(qp, 3);
         pair.settle();
         assertThat(channel.poll()).contains(cq);
@@ -266,10 +266,10 @@ class CompletionQueueTest {
         here.connect(there.endpoint());
         there.connect(here.endpoint());
         for (int i = 0; i < 4; i++) {
-            there.postReceive(i, b.memory, 0, 64);
+            there.postReceive(i, b.memory.slice(0, 64));
         }
-        cq.arm(true);
-        here.postSend(1, a.memory, 0, 8);
+        cq.armSolicited();
+        here.postSend(1, a.memory.slice(0, 8));
         pair.settle();
         assertThat(channel.poll()).isEmpty();
         try (SendBatch batch = here.sendBatch()) {
@@ -278,8 +278,8 @@ class CompletionQueueTest {
         }
         pair.settle();
         assertThat(channel.poll()).contains(cq);
-        cq.arm(true);
-        here.postSend(3, a.memory, 0, 65);
+        cq.armSolicited();
+        here.postSend(3, a.memory.slice(0, 65));
         pair.settle();
         assertThat(channel.poll()).as("an error").contains(cq);
     }
@@ -293,9 +293,9 @@ class CompletionQueueTest {
         QueuePair here = a.domain.createQueuePair(QueuePairOptions.rc(a.cq));
         here.connect(there.endpoint());
         there.connect(here.endpoint());
-        there.postReceive(1, b.memory, 0, 64);
-        cq.arm(false);
-        here.postSend(1, a.memory, 0, 8);
+        there.postReceive(1, b.memory.slice(0, 64));
+        cq.arm();
+        here.postSend(1, a.memory.slice(0, 8));
         a.context.drive();
         assertThat(channel.await(Duration.ofSeconds(1))).contains(cq);
         assertThat(channel.await(Duration.ofSeconds(1))).isEmpty();
@@ -307,7 +307,7 @@ class CompletionQueueTest {
         CompletionQueue cq =
                 a.context.createCompletionQueue(CompletionQueueOptions.of(64).withChannel(channel));
         QueuePair qp = connection(cq);
-        cq.arm(false);
+        cq.arm();
         write(qp, 1);
         pair.settle();
         qp.close();
@@ -320,7 +320,7 @@ class CompletionQueueTest {
 
     @Test
     void aQueueWithoutAChannelCannotBeArmed() {
-        assertThatThrownBy(() -> a.cq.arm(false))
+        assertThatThrownBy(() -> a.cq.arm())
                 .isInstanceOf(InvalidStateException.class)
                 .hasMessage("arm: %s was made without a channel", a.cq);
         assertThat(a.cq.channel()).isEmpty();

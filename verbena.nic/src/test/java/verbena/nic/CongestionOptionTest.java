@@ -64,11 +64,11 @@ class CongestionOptionTest {
         }
         var wc = new WorkCompletion();
         long begin = System.nanoTime();
-        a.queuePair.postWrite(1, a.memory, 0, LENGTH, b.memory.address(), b.memory.rkey());
+        a.queuePair.postWrite(1, a.memory.slice(0, LENGTH), b.memory.remote());
         assertThat(a.cq.await(wc, SOON)).isTrue();
         long took = System.nanoTime() - begin;
         assertThat(wc.ok()).as(wc.toString()).isTrue();
-        a.queuePair.postRead(2, b.memory.address(), b.memory.rkey(), a.memory, LENGTH, LENGTH);
+        a.queuePair.postRead(2, b.memory.remote().slice(0, LENGTH), a.memory.slice(LENGTH, LENGTH));
         assertThat(a.cq.await(wc, SOON)).isTrue();
         assertThat(wc.ok()).as(wc.toString()).isTrue();
         assertThat(a.memory

@@ -67,7 +67,7 @@ class DatagramTest {
     @Test
     void aDatagramArrivesBehindItsAddressAndCanBeAnswered() {
         a.memory.segment().set(ValueLayout.JAVA_INT, 0, 4711);
-        ub.postReceive(7, b.memory, 0, 140);
+        ub.postReceive(7, b.memory.slice(0, 140));
         send(1, 100, toB, ub.qpn(), QKEY);
 
         assertThat(a.completions()).containsExactly("1 SUCCESS");
@@ -81,7 +81,7 @@ class DatagramTest {
 
         AddressHandle back = b.domain.createAddressHandle(wc, b.memory.segment().asSlice(0, 40));
         assertThat(back.vector().destination()).isEqualTo(Gid.parse("10.0.0.1"));
-        ua.postReceive(8, a.memory, 0, 200);
+        ua.postReceive(8, a.memory.slice(0, 200));
         try (SendBatch batch = ub.sendBatch()) {
             batch.sendWithImmediate(2, 99)
                     .sge(b.memory, 0, 3)
@@ -96,7 +96,7 @@ class DatagramTest {
 
     @Test
     void theWrongQkeyIsDroppedAndCounted() {
-        ub.postReceive(7, b.memory, 0, 140);
+        ub.postReceive(7, b.memory.slice(0, 140));
         send(1, 100, toB, ub.qpn(), QKEY + 1);
         assertThat(b.completions()).isEmpty();
         assertThat(b.context.counters()).containsEntry("dropped.qkey", 1L);
@@ -148,7 +148,7 @@ class DatagramTest {
         var gone = a.domain.allocate(64, java.util.Set.of());
         int lkey = gone.lkey();
         gone.close();
-        ua.postReceive(7, a.memory, 0, 140);
+        ua.postReceive(7, a.memory.slice(0, 140));
         try (SendBatch batch = ua.sendBatch()) {
             batch.send(1).sge(lkey, 0, 10).to(toB, ub.qpn(), QKEY);
             batch.send(2).sge(a.memory, 0, 10).to(toB, ub.qpn(), QKEY);
@@ -175,7 +175,7 @@ class DatagramTest {
         QueuePair second = ready(b);
         QueuePair third = ready(b);
         for (QueuePair qp : new QueuePair[] {ub, second, third}) {
-            qp.postReceive(qp.qpn(), b.memory, 0, 140);
+            qp.postReceive(qp.qpn(), b.memory.slice(0, 140));
         }
         ub.attachMulticast(GROUP);
         second.attachMulticast(GROUP);
@@ -201,7 +201,7 @@ class DatagramTest {
     @Test
     void aGroupsAddressIsNoWayToOneQueuePair() {
         ub.attachMulticast(GROUP);
-        ub.postReceive(7, b.memory, 0, 140);
+        ub.postReceive(7, b.memory.slice(0, 140));
         AddressHandle toGroup = a.domain.createAddressHandle(AddressVector.to(GROUP, 0));
         send(1, 50, toGroup, ub.qpn(), QKEY);
         assertThat(b.completions()).isEmpty();

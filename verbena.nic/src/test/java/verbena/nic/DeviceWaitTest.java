@@ -22,9 +22,9 @@ import verbena.foreign.linux.LinuxSockets;
 import verbena.verbs.Access;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.CompletionQueueOptions;
-import verbena.verbs.ConnectOptions;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
+import verbena.verbs.EndpointOptions;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
@@ -49,9 +49,9 @@ class DeviceWaitTest {
     private final WorkCompletion wc = new WorkCompletion();
 
     DeviceWaitTest() {
-        here.qp.connect(there.qp.endpoint(), ConnectOptions.defaults());
-        there.qp.connect(here.qp.endpoint(), ConnectOptions.defaults());
-        channel.addListener(() -> hasCome.set(channel.take().isPresent() || hasCome.get()));
+        here.qp.connect(there.qp.endpoint(), EndpointOptions.defaults());
+        there.qp.connect(here.qp.endpoint(), EndpointOptions.defaults());
+        channel.waitSource().addListener(() -> hasCome.set(channel.take().isPresent() || hasCome.get()));
     }
 
     private <T extends VerbsObject> T made(T object) {
@@ -85,9 +85,9 @@ class DeviceWaitTest {
     }
 
     private void send(long number) {
-        there.cq.arm(false);
-        there.qp.postReceive(number, there.memory, 0, 8);
-        here.qp.postSend(number, here.memory, 0, 8);
+        there.cq.arm();
+        there.qp.postReceive(number, there.memory.slice(0, 8));
+        here.qp.postSend(number, here.memory.slice(0, 8));
     }
 
     private static void awaitUntil(DeviceWait waiter, BooleanSupplier isThere) {

@@ -98,7 +98,7 @@ class DoorbellTest {
     private void burst() {
         memory.segment().set(ValueLayout.JAVA_LONG, 0, ++rounds);
         for (int i = 0; i < QUEUE_PAIRS; i++) {
-            queuePairs.get(i).postWrite(i, memory, 0, 8, remote.address() + 8L * i, remote.rkey());
+            queuePairs.get(i).postWrite(i, memory.slice(0, 8), remote.remote().slice(8L * i, 8));
         }
     }
 

@@ -22,6 +22,7 @@ import verbena.verbs.DeviceException;
 import verbena.verbs.QpState;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
+import verbena.verbs.RemoteMemory;
 import verbena.verbs.WorkCompletion;
 import verbena.verbs.cm.ConnectionEvent;
 import verbena.verbs.cm.ConnectionId;
@@ -94,7 +95,7 @@ class EngineTest {
 
     @Test
     void packetsForAClosedQueuePairAreCountedAndDropped() {
-        a.qp.postWrite(1, a.memory, 0, 8, b.memory.address(), b.memory.rkey());
+        a.qp.postWrite(1, a.memory.slice(0, 8), b.memory.remote());
         b.qp.close();
         pair.settle();
         assertThat(count(b, PacketFate.DROPPED_CLOSED_QP)).isEqualTo(1);
@@ -102,7 +103,7 @@ class EngineTest {
 
     @Test
     void whatWasPostedLeavesBeforeItsQueuePairIsClosed() {
-        a.qp.postWrite(1, a.memory, 0, 8, b.memory.address(), b.memory.rkey());
+        a.qp.postWrite(1, a.memory.slice(0, 8), b.memory.remote());
         a.qp.close();
         pair.settle();
         assertThat(b.context.counters().get("received.packets")).isEqualTo(1);
@@ -163,7 +164,7 @@ class EngineTest {
         a.wire.loses = _ -> random.nextInt(10) == 0;
         b.wire.loses = _ -> random.nextInt(10) == 0;
         for (int i = 0; i < 100; i++) {
-            a.qp.postWrite(i, a.memory, 0, 5_000, b.memory.address(), b.memory.rkey());
+            a.qp.postWrite(i, a.memory.slice(0, 5_000), b.memory.remote());
             send(Opcode.RC_SEND_ONLY, random.nextInt(1 << 24));
             frame.icrcValid = random.nextBoolean();
             b.wire.deliver(frame);
@@ -183,7 +184,7 @@ class EngineTest {
     @Test
     void whatTheWayOutDidNotTakeGoesFirstTheNextTime() {
         a.wire.room = 3;
-        a.qp.postWrite(1, a.memory, 0, Pair.MEMORY_BYTES, b.memory.address(), b.memory.rkey());
+        a.qp.postWrite(1, a.memory.slice(0, Pair.MEMORY_BYTES), b.memory.remote());
         pair.settle();
         assertThat(a.completions()).containsExactly("1 SUCCESS");
         assertThat(count(b, PacketFate.OUT_OF_SEQUENCE)).isZero();
@@ -193,7 +194,7 @@ class EngineTest {
     @Test
     void aFullWayOutIsTriedAgainSoon() {
         a.wire.room = 0;
-        a.qp.postWrite(1, a.memory, 0, 8, b.memory.address(), b.memory.rkey());
+        a.qp.postWrite(1, a.memory.slice(0, 8), b.memory.remote());
         pair.settle();
         assertThat(a.context.deadlineNanos()).isBetween(pair.clock.nanos, pair.clock.nanos + 1_000_000);
         a.wire.room = 64;
@@ -204,7 +205,7 @@ class EngineTest {
     @Test
     void queuePairsTakeTurns() {
         for (int i = 0; i < 16; i++) { // the window to b grows
-            a.qp.postWrite(i, a.memory, 0, Pair.MEMORY_BYTES, b.memory.address(), b.memory.rkey());
+            a.qp.postWrite(i, a.memory.slice(0, Pair.MEMORY_BYTES), b.memory.remote());
         }
         pair.settleWithin(Duration.ofSeconds(1).toNanos());
         var senders = new ArrayList<QueuePair>();
@@ -219,8 +220,8 @@ class EngineTest {
         }
         pair.settle();
         for (QueuePair here : senders) {
-            here.postWrite(1, a.memory, 0, Pair.MEMORY_BYTES, b.memory.address(), b.memory.rkey());
-            here.postWrite(2, a.memory, 0, Pair.MEMORY_BYTES, b.memory.address(), b.memory.rkey());
+            here.postWrite(1, a.memory.slice(0, Pair.MEMORY_BYTES), b.memory.remote());
+            here.postWrite(2, a.memory.slice(0, Pair.MEMORY_BYTES), b.memory.remote());
         }
         var order = new ArrayList<Integer>();
         a.wire.loses = sent -> {
@@ -242,10 +243,10 @@ class EngineTest {
             sent.add(Packet.opcode(packet));
             return false;
         };
-        a.qp.postWrite(1, a.memory, 0, 8, b.memory.address(), b.memory.rkey());
+        a.qp.postWrite(1, a.memory.slice(0, 8), b.memory.remote());
         a.context.drive();
         b.context.drive();
-        b.qp.postWrite(2, b.memory, 0, 8, a.memory.address(), ~a.memory.rkey());
+        b.qp.postWrite(2, b.memory.slice(0, 8), new RemoteMemory(a.memory.address(), ~a.memory.rkey(), 8));
         pair.settle();
         return sent;
     }
@@ -270,7 +271,7 @@ class EngineTest {
         pair.settleWithin(Duration.ofSeconds(60).toNanos());
         assertThat(a.context.drive()).isFalse();
         assertThat(a.context.deadlineNanos()).isEqualTo(Long.MAX_VALUE);
-        a.qp.postWrite(1, a.memory, 0, 8, b.memory.address(), b.memory.rkey());
+        a.qp.postWrite(1, a.memory.slice(0, 8), b.memory.remote());
         assertThat(a.context.deadlineNanos()).as("a doorbell has rung").isLessThanOrEqualTo(pair.clock.nanos);
     }
 
@@ -289,7 +290,7 @@ class EngineTest {
 
     private void bothDevicesStillWork(QueuePair another) {
         assertThat(b.context.engine().failure()).isNull();
-        another.postWrite(9, a.memory, 0, 8, b.memory.address(), b.memory.rkey());
+        another.postWrite(9, a.memory.slice(0, 8), b.memory.remote());
         pair.settle();
         assertThat(a.completions()).contains("9 SUCCESS");
     }
@@ -300,8 +301,8 @@ class EngineTest {
         soft(b.qp).firstPacketListener(_ -> {
             throw new IllegalStateException("planted");
         });
-        b.qp.postReceive(5, b.memory, 0, 100);
-        a.qp.postSend(1, a.memory, 0, 8);
+        b.qp.postReceive(5, b.memory.slice(0, 100));
+        a.qp.postSend(1, a.memory.slice(0, 8));
         pair.settle();
         assertThat(b.qp.state()).isEqualTo(QpState.ERR);
         assertThat(b.completions()).containsExactly("5 WR_FLUSH_ERR");
@@ -321,7 +322,7 @@ class EngineTest {
         soft(b.qp).failureListener(_ -> {
             throw new IllegalStateException("planted too");
         });
-        a.qp.postWrite(1, a.memory, 0, 8, b.memory.address(), b.memory.rkey());
+        a.qp.postWrite(1, a.memory.slice(0, 8), b.memory.remote());
         pair.settleWithin(Duration.ofSeconds(60).toNanos());
         assertThat(a.completions()).containsExactly("1 RETRY_EXC_ERR");
         assertThat(b.context.engine().counters().get(Counter.CONTAINED_FAILURES))
@@ -345,7 +346,7 @@ class EngineTest {
     @Test
     void whatArrivedWhileTheProcessStoodStillIsLookedAtBeforeTimersRunOut() {
         for (int i = 0; i < 64; i++) {
-            a.qp.postWrite(i, a.memory, 0, 8, b.memory.address(), b.memory.rkey());
+            a.qp.postWrite(i, a.memory.slice(0, 8), b.memory.remote());
         }
         a.context.drive();
         while (b.context.drive()) {
@@ -363,7 +364,7 @@ class EngineTest {
         QueuePair another = another();
         a.wire.brings = 0;
         for (QueuePair qp : List.of(another, a.qp)) {
-            qp.postWrite(1, a.memory, 0, 8, b.memory.address(), b.memory.rkey());
+            qp.postWrite(1, a.memory.slice(0, 8), b.memory.remote());
             a.context.drive();
             while (b.context.drive()) {
                 // until it is answered

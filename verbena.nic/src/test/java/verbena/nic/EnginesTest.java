@@ -115,7 +115,7 @@ class EnginesTest {
                 expect(queue, wc);
                 outstanding--;
             }
-            pair.postWrite(i, from, offset, 64, to.address() + offset, to.rkey());
+            pair.postWrite(i, from.slice(offset, 64), new RemoteMemory(to.address() + offset, to.rkey(), 64));
             outstanding++;
         }
         for (; outstanding > 0; outstanding--) {
@@ -221,7 +221,8 @@ class EnginesTest {
         for (int done = 0; done < 2 * MESSAGES; done++) {
             for (int i = 0; i < 2; i++) {
                 while (posted[i] < MESSAGES && posted[i] - next[i] < DEPTH) {
-                    pairs[i].postWrite(posted[i]++, a.memory, 0, 64, to.address(), to.rkey());
+                    pairs[i].postWrite(
+                            posted[i]++, a.memory.slice(0, 64), new RemoteMemory(to.address(), to.rkey(), 64));
                 }
             }
             expect(first, wc);
@@ -248,7 +249,7 @@ class EnginesTest {
                 CompletionQueue theirs = b.queue();
                 QueuePair pair = a.pair(queue, queue);
                 connect(pair, b.pair(theirs, theirs));
-                pair.postWrite(round, a.memory, 0, 1 << 16, region.address(), region.rkey());
+                pair.postWrite(round, a.memory.slice(0, 1 << 16), region.remote());
                 queues.add(queue);
             }
             region.close();

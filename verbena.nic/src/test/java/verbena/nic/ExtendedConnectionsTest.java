@@ -96,7 +96,7 @@ class ExtendedConnectionsTest {
             QueuePair initiator = a.connect(b);
             for (int round = 0; round < 60; round++) {
                 SharedReceiveQueue queue = b.queue();
-                queue.postReceive(round, b.memory, 0, BYTES);
+                queue.postReceive(round, b.memory.slice(0, BYTES));
                 send(initiator, a, round, queue.number().orElseThrow(), BYTES);
                 for (int i = 0; i < round % 10 * 200; i++) {
                     Thread.onSpinWait();
@@ -128,7 +128,7 @@ class ExtendedConnectionsTest {
                 initiators.add(a.connect(b));
             }
             for (int round = 0; round < 60; round++) {
-                queue.postReceive(round, b.memory, 0, BYTES);
+                queue.postReceive(round, b.memory.slice(0, BYTES));
                 send(initiators.get(round % 6), a, round, queue.number().orElseThrow(), 900 * round);
                 assertThat(a.sent.await(wc, LONG)).isTrue();
                 assertThat(wc.ok()).as(wc.toString()).isTrue();
@@ -148,7 +148,7 @@ class ExtendedConnectionsTest {
             var target = (QueuePair) b.made.getLast();
             int messages = b.received.capacity() + 1;
             for (int i = 0; i < messages; i++) {
-                queue.postReceive(i, b.memory, 0, 100);
+                queue.postReceive(i, b.memory.slice(0, 100));
                 send(initiator, a, i, queue.number().orElseThrow(), 10);
             }
             var event = b.context.awaitAsyncEvent(LONG).orElseThrow();

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import verbena.verbs.Access;
 import verbena.verbs.Capability;
-import verbena.verbs.ConnectOptions;
+import verbena.verbs.EndpointOptions;
 import verbena.verbs.FlushTarget;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.QueuePair;
@@ -37,7 +37,7 @@ class ExtensionsTest {
     private final QueuePair qb = b.domain.createQueuePair(QueuePairOptions.rc(b.cq));
 
     ExtensionsTest() {
-        var options = ConnectOptions.defaults().withAccess(FLUSHED);
+        var options = EndpointOptions.defaults().withAccess(FLUSHED);
         qa.connect(qb.endpoint(), options);
         qb.connect(qa.endpoint(), options);
     }

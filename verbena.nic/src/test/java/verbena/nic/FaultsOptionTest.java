@@ -79,10 +79,11 @@ class FaultsOptionTest {
         a.fill(0);
         a.fill(1);
         b.fill(2);
-        b.queuePair.postReceive(1, b.memory, 0, LENGTH);
-        a.queuePair.postSend(2, a.memory, 0, LENGTH);
-        a.queuePair.postWrite(3, a.memory, LENGTH, LENGTH, b.memory.address() + LENGTH, b.memory.rkey());
-        a.queuePair.postRead(4, b.memory.address() + 2 * LENGTH, b.memory.rkey(), a.memory, 2 * LENGTH, LENGTH);
+        b.queuePair.postReceive(1, b.memory.slice(0, LENGTH));
+        a.queuePair.postSend(2, a.memory.slice(0, LENGTH));
+        a.queuePair.postWrite(
+                3, a.memory.slice(LENGTH, LENGTH), b.memory.remote().slice(LENGTH, LENGTH));
+        a.queuePair.postRead(4, b.memory.remote().slice(2 * LENGTH, LENGTH), a.memory.slice(2 * LENGTH, LENGTH));
     }
 
     private static void expectMemory(End a, End b) {

@@ -96,8 +96,8 @@ class IndependentDecoderTest {
             from.segment().fill((byte) 0x55);
             var wc = new WorkCompletion();
             for (int bytes : new int[] {0, 1, 2, 3, 4_095, 4_096, 4_097, 19_999}) {
-                other.postReceive(1, to, 0, 20_000);
-                other.postReceive(2, to, 0, 20_000);
+                other.postReceive(1, to.slice(0, 20_000));
+                other.postReceive(2, to.slice(0, 20_000));
                 try (var batch = one.sendBatch()) {
                     batch.sendWithImmediate(1, 7).sge(from, 0, bytes).solicited();
                     batch.writeWithImmediate(2, to.address(), to.rkey(), 8).sge(from, 0, bytes);
@@ -147,7 +147,7 @@ class IndependentDecoderTest {
             initiator.connect(target.endpoint());
             target.connect(initiator.endpoint());
             from.segment().fill((byte) 0x55);
-            queue.postReceive(1, to, 0, 20_000);
+            queue.postReceive(1, to.slice(0, 20_000));
             try (var batch = initiator.sendBatch()) {
                 batch.send(1).to(number).sge(from, 0, 10_000);
                 batch.write(3, to.address(), to.rkey()).to(number).sge(from, 0, 100);

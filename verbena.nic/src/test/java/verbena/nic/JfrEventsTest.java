@@ -20,13 +20,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import verbena.nic.kind.PeerLog;
 import verbena.verbs.AckTimeout;
-import verbena.verbs.ConnectOptions;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
+import verbena.verbs.EndpointOptions;
 import verbena.verbs.Gid;
 import verbena.verbs.QpModification;
 import verbena.verbs.QpState;
+import verbena.verbs.RemoteMemory;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
 import verbena.verbs.cm.ConnectionOptions;
@@ -102,11 +103,11 @@ class JfrEventsTest {
             try (var pair = new Pair()) {
                 pair.a.qp.connect(
                         pair.b.qp.endpoint(),
-                        ConnectOptions.defaults().withRetries(AckTimeout.atLeast(Duration.ofMillis(4)), 2, 0));
+                        EndpointOptions.defaults().withRetries(AckTimeout.atLeast(Duration.ofMillis(4)), 2, 0));
                 pair.b.qp.connect(pair.a.qp.endpoint());
                 pair.a.wire.loses = _ -> true;
-                pair.a.qp.postSend(7, pair.a.memory, 0, 100);
-                pair.a.qp.postSend(8, pair.a.memory, 0, 100);
+                pair.a.qp.postSend(7, pair.a.memory.slice(0, 100));
+                pair.a.qp.postSend(8, pair.a.memory.slice(0, 100));
                 pair.settleWithin(1_000_000_000);
                 assertThat(pair.a.completions()).containsExactly("7 RETRY_EXC_ERR", "8 WR_FLUSH_ERR");
             }
@@ -137,12 +138,12 @@ class JfrEventsTest {
             try (var pair = Pair.connected()) {
                 int[] sent = {0};
                 pair.a.wire.loses = frame -> frame.length > 100 && sent[0]++ == 0;
-                pair.a.qp.postWrite(1, pair.a.memory, 0, 4000, pair.b.memory.address(), pair.b.memory.rkey());
-                pair.a.qp.postWrite(2, pair.a.memory, 0, 4000, pair.b.memory.address(), pair.b.memory.rkey());
+                pair.a.qp.postWrite(1, pair.a.memory.slice(0, 4000), pair.b.memory.remote());
+                pair.a.qp.postWrite(2, pair.a.memory.slice(0, 4000), pair.b.memory.remote());
                 pair.settle();
-                pair.a.qp.postSend(3, pair.a.memory, 0, 10);
+                pair.a.qp.postSend(3, pair.a.memory.slice(0, 10));
                 pair.settle();
-                pair.b.qp.postReceive(4, pair.b.memory, 0, 10);
+                pair.b.qp.postReceive(4, pair.b.memory.slice(0, 10));
                 pair.settleWithin(1_000_000_000);
                 assertThat(pair.a.completions()).containsExactly("1 SUCCESS", "2 SUCCESS", "3 SUCCESS");
             }
@@ -161,7 +162,7 @@ class JfrEventsTest {
     void anEventThatBelongsToNoRequestNamesItsSubject() throws Exception {
         List<RecordedEvent> events = record(() -> {
             try (var pair = Pair.connected()) {
-                pair.a.qp.postWrite(1, pair.a.memory, 0, 8, pair.b.memory.address(), 0x1234);
+                pair.a.qp.postWrite(1, pair.a.memory.slice(0, 8), new RemoteMemory(pair.b.memory.address(), 0x1234, 8));
                 pair.settle();
                 assertThat(pair.a.completions()).containsExactly("1 REM_ACCESS_ERR");
             }

@@ -22,9 +22,9 @@ import verbena.verbs.AckTimeout;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.CompletionQueueOptions;
-import verbena.verbs.ConnectOptions;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
+import verbena.verbs.EndpointOptions;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.ProtectionDomain;
@@ -40,8 +40,8 @@ import verbena.verbs.WorkCompletion;
 @Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class LifecycleTest {
     private static final Duration SOON = Duration.ofSeconds(20);
-    private static final ConnectOptions FEW_RETRIES =
-            ConnectOptions.defaults().withRetries(AckTimeout.atLeast(Duration.ofMillis(4)), 2, 7);
+    private static final EndpointOptions FEW_RETRIES =
+            EndpointOptions.defaults().withRetries(AckTimeout.atLeast(Duration.ofMillis(4)), 2, 7);
 
     private final Context a = Device.named("rocev2").open();
     private final Context b = Device.named("rocev2").open();
@@ -73,7 +73,7 @@ class LifecycleTest {
         }
     }
 
-    private Connection connection(ConnectOptions options, Optional<CompletionChannel> channelB) {
+    private Connection connection(EndpointOptions options, Optional<CompletionChannel> channelB) {
         CompletionQueue cqA = a.createCompletionQueue(512);
         CompletionQueue cqB = b.createCompletionQueue(new CompletionQueueOptions(512, channelB, false));
         QueuePair qpA = domainA.createQueuePair(QueuePairOptions.rc(cqA));
@@ -84,7 +84,7 @@ class LifecycleTest {
     }
 
     private Connection connection() {
-        Connection c = connection(ConnectOptions.defaults(), Optional.empty());
+        Connection c = connection(EndpointOptions.defaults(), Optional.empty());
         made(c.cqA);
         made(c.cqB);
         made(c.qpA);
@@ -93,7 +93,7 @@ class LifecycleTest {
     }
 
     private void write(QueuePair qp, long wrId) {
-        qp.postWrite(wrId, memoryA, 0, 8, memoryB.address(), memoryB.rkey());
+        qp.postWrite(wrId, memoryA.slice(0, 8), memoryB.remote());
     }
 
     // ---- waiting
@@ -102,7 +102,7 @@ class LifecycleTest {
     void aSleeperIsWokenByAPacket() throws Exception {
         Connection c = connection();
         for (int i = 0; i < 200; i++) {
-            c.qpB.postReceive(i, memoryB, 0, 64);
+            c.qpB.postReceive(i, memoryB.slice(0, 64));
             // The first thread sleeps long enough that only the device's own thread drives it.
             var waiting = new AtomicReference<Throwable>();
             var wcB = new WorkCompletion();
@@ -113,7 +113,7 @@ class LifecycleTest {
                     waiting.set(t);
                 }
             });
-            c.qpA.postSend(i, memoryA, 0, 8);
+            c.qpA.postSend(i, memoryA.slice(0, 8));
             sleeper.join();
             assertThat(waiting.get()).isNull();
             assertThat(wcB.wrId()).isEqualTo(i);
@@ -146,7 +146,7 @@ class LifecycleTest {
         try (var executor = Executors.newVirtualThreadPerTaskExecutor()) {
             var results = new ArrayList<java.util.concurrent.Future<Boolean>>();
             for (Connection c : all) {
-                c.qpB.postReceive(1, memoryB, 0, 64);
+                c.qpB.postReceive(1, memoryB.slice(0, 64));
                 results.add(executor.submit(() -> {
                     waiting.countDown();
                     return c.cqB.await(new WorkCompletion(), SOON);
@@ -155,7 +155,7 @@ class LifecycleTest {
             // All have started although each of them waits: none holds its carrier thread.
             waiting.await();
             for (Connection c : all) {
-                c.qpA.postSend(2, memoryA, 0, 8);
+                c.qpA.postSend(2, memoryA.slice(0, 8));
             }
             for (var result : results) {
                 assertThat(result.get()).isTrue();
@@ -166,24 +166,24 @@ class LifecycleTest {
     @Test
     void aChannelWakesAThreadThatArmsPollsAndWaits() throws Exception {
         CompletionChannel channel = made(b.createCompletionChannel());
-        Connection c = connection(ConnectOptions.defaults(), Optional.of(channel));
+        Connection c = connection(EndpointOptions.defaults(), Optional.of(channel));
         int messages = 2_000;
         var failed = new AtomicReference<Throwable>();
         for (int i = 0; i < 100; i++) {
-            c.qpB.postReceive(i, memoryB, 0, 64);
+            c.qpB.postReceive(i, memoryB.slice(0, 64));
         }
         Thread receiver = Thread.ofPlatform().start(() -> {
             try {
                 var own = new WorkCompletion();
                 int received = 0;
-                c.cqB.arm(false);
+                c.cqB.arm();
                 while (received < messages) {
                     assertThat(channel.await(SOON)).as("after " + received).contains(c.cqB);
                     // Arm first and poll then: a completion between the two notifies.
-                    c.cqB.arm(false);
+                    c.cqB.arm();
                     while (c.cqB.poll(own)) {
                         assertThat(own.ok()).isTrue();
-                        c.qpB.postReceive(received++, memoryB, 0, 64);
+                        c.qpB.postReceive(received++, memoryB.slice(0, 64));
                     }
                 }
             } catch (Throwable t) {
@@ -191,7 +191,7 @@ class LifecycleTest {
             }
         });
         for (int i = 0; i < messages && failed.get() == null; i++) {
-            c.qpA.postSend(i, memoryA, 0, 8);
+            c.qpA.postSend(i, memoryA.slice(0, 8));
             assertThat(c.cqA.await(wc, SOON)).isTrue();
         }
         receiver.join();
@@ -288,7 +288,7 @@ class LifecycleTest {
             MemoryRegion region;
             try (Arena arena = Arena.ofShared()) {
                 region = domainA.register(arena.allocate(1 << 20), Access.local());
-                c.qpA.postWrite(1, region, 0, 1 << 20, big.address(), big.rkey());
+                c.qpA.postWrite(1, region.slice(0, 1 << 20), big.remote());
             }
             assertThat(c.cqA.await(wc, SOON)).isTrue();
             assertThat(wc.status()).isIn(WcStatus.LOC_PROT_ERR, WcStatus.SUCCESS);
@@ -343,8 +343,8 @@ class LifecycleTest {
                     Connection c = current.get();
                     try {
                         switch (kind) {
-                            case 0 -> c.qpA.postWrite(1, memoryA, 0, 4_096, memoryB.address(), memoryB.rkey());
-                            case 1 -> c.qpB.postReceive(1, memoryB, 0, 64);
+                            case 0 -> c.qpA.postWrite(1, memoryA.slice(0, 4_096), memoryB.remote());
+                            case 1 -> c.qpB.postReceive(1, memoryB.slice(0, 64));
                             case 2 -> c.cqA.poll(own);
                             default -> c.cqB.await(own, Duration.ofMillis(1));
                         }

@@ -67,8 +67,8 @@ class LoopbackTest {
 
     @Test
     void aSendArrivesInAPostedReceive() throws InterruptedException {
-        b.queuePair.postReceive(1, b.memory, 0, 10_000);
-        a.queuePair.postSend(2, a.memory, 100, 9_000);
+        b.queuePair.postReceive(1, b.memory.slice(0, 10_000));
+        a.queuePair.postSend(2, a.memory.slice(100, 9_000));
         expect(a, 2, WcOpcode.SEND);
         expect(b, 1, WcOpcode.RECV);
         assertThat(wc.byteLength()).isEqualTo(9_000);
@@ -81,11 +81,11 @@ class LoopbackTest {
 
     @Test
     void aWriteAndAReadMoveAMebibyteEach() throws InterruptedException {
-        a.queuePair.postWrite(1, a.memory, 0, 1 << 20, b.memory.address(), b.memory.rkey());
+        a.queuePair.postWrite(1, a.memory.slice(0, 1 << 20), b.memory.remote());
         expect(a, 1, WcOpcode.RDMA_WRITE);
         assertThat(b.memory.segment().mismatch(a.memory.segment())).isEqualTo(-1);
         a.memory.segment().fill((byte) 0);
-        a.queuePair.postRead(2, b.memory.address(), b.memory.rkey(), a.memory, 0, 1 << 20);
+        a.queuePair.postRead(2, b.memory.remote().slice(0, 1 << 20), a.memory.slice(0, 1 << 20));
         expect(a, 2, WcOpcode.RDMA_READ);
         assertThat(b.memory.segment().mismatch(a.memory.segment())).isEqualTo(-1);
     }
@@ -93,10 +93,10 @@ class LoopbackTest {
     @Test
     void atomicsReturnTheValueBefore() throws InterruptedException {
         b.memory.segment().set(ValueLayout.JAVA_LONG, 0, 40);
-        a.queuePair.postFetchAdd(1, b.memory.address(), b.memory.rkey(), 2, a.memory, 0);
+        a.queuePair.postFetchAdd(1, b.memory.remote(), 2, a.memory.slice(0, 8));
         expect(a, 1, WcOpcode.FETCH_ADD);
         assertThat(a.memory.segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(40);
-        a.queuePair.postCompareSwap(2, b.memory.address(), b.memory.rkey(), 42, -1, a.memory, 8);
+        a.queuePair.postCompareSwap(2, b.memory.remote(), 42, -1, a.memory.slice(8, 8));
         expect(a, 2, WcOpcode.COMP_SWAP);
         assertThat(a.memory.segment().get(ValueLayout.JAVA_LONG, 8)).isEqualTo(42);
         assertThat(b.memory.segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(-1);

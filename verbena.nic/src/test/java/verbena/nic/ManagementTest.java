@@ -90,9 +90,9 @@ class ManagementTest {
             var target = domainB.allocate(4096, Access.remoteAll());
             qpA.connect(qpB.endpoint());
             qpB.connect(qpA.endpoint());
-            qpB.postReceive(1, target, 0, 100);
-            qpB.postReceive(2, target, 0, 100);
-            qpA.postSend(3, memory, 0, 100);
+            qpB.postReceive(1, target.slice(0, 100));
+            qpB.postReceive(2, target.slice(0, 100));
+            qpA.postSend(3, memory.slice(0, 100));
             var wc = new WorkCompletion();
             while (!cqA.poll(wc)) {
                 Thread.onSpinWait();

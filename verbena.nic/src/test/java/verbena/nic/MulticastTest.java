@@ -72,7 +72,7 @@ class MulticastTest {
         }
 
         void postReceive() {
-            queuePair.postReceive(RECEIVE, memory, LENGTH, AREA + LENGTH);
+            queuePair.postReceive(RECEIVE, memory.slice(LENGTH, AREA + LENGTH));
         }
 
         @Override

@@ -26,10 +26,10 @@ import verbena.verbs.AddressVector;
 import verbena.verbs.AlternatePath;
 import verbena.verbs.Capability;
 import verbena.verbs.CompletionQueueOptions;
-import verbena.verbs.ConnectOptions;
 import verbena.verbs.DeviceException;
 import verbena.verbs.DeviceMemory;
 import verbena.verbs.Endpoint;
+import verbena.verbs.EndpointOptions;
 import verbena.verbs.Gid;
 import verbena.verbs.GidType;
 import verbena.verbs.InUseException;
@@ -43,6 +43,7 @@ import verbena.verbs.QpModification;
 import verbena.verbs.QpState;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
+import verbena.verbs.RemoteMemory;
 import verbena.verbs.ResourceLimitException;
 import verbena.verbs.RnrTimer;
 import verbena.verbs.SendBatch;
@@ -299,7 +300,7 @@ class ObjectsTest {
         b.memory.reregister(other, Access.remoteAll());
         assertThat(b.memory.rkey()).isEqualTo(key);
         assertThatThrownBy(other::close).isInstanceOf(InUseException.class);
-        a.qp.postWrite(1, a.memory, 0, 8, b.memory.address(), key);
+        a.qp.postWrite(1, a.memory.slice(0, 8), new RemoteMemory(b.memory.address(), key, 8));
         pair.settle();
         assertThat(a.completions()).containsExactly("1 REM_ACCESS_ERR");
         assertThatThrownBy(() -> b.memory.reregister(a.domain, Access.local()))
@@ -339,7 +340,7 @@ class ObjectsTest {
                         file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             MemorySegment mapped = channel.map(FileChannel.MapMode.READ_WRITE, 0, 4_096, arena);
             MemoryRegion region = b.domain.register(mapped, 0x1000, Access.remoteAll());
-            a.qp.postWrite(1, a.memory, 0, 16, 0x1000 + 8, region.rkey());
+            a.qp.postWrite(1, a.memory.slice(0, 16), new RemoteMemory(0x1000 + 8, region.rkey(), 16));
             pair.settle();
             assertThat(a.completions()).containsExactly("1 SUCCESS");
             assertThat(mapped.getString(8)).isEqualTo("into a file");
@@ -353,7 +354,7 @@ class ObjectsTest {
         Pair.End end = linked.a;
         assertThat(end.qp.attachment()).isNull();
         end.qp.attach("of the program");
-        end.qp.postWrite(1, end.memory, 0, 8, linked.b.memory.address(), linked.b.memory.rkey());
+        end.qp.postWrite(1, end.memory.slice(0, 8), linked.b.memory.remote());
         linked.settle();
         var wc = new WorkCompletion();
         assertThat(end.cq.poll(wc)).isTrue();
@@ -494,7 +495,7 @@ class ObjectsTest {
                 .isInstanceOf(InvalidAttributesException.class)
                 .hasMessageContaining("of type RoCE v2, the peer's 10.0.0.2 of type RoCE v1");
         var narrow = new Endpoint(right.gid(), right.gidType(), 5, 6, Mtu.MTU_512);
-        assertThatThrownBy(() -> a.qp.connect(narrow, ConnectOptions.defaults().withMtu(Mtu.MTU_1024)))
+        assertThatThrownBy(() -> a.qp.connect(narrow, EndpointOptions.defaults().withMtu(Mtu.MTU_1024)))
                 .isInstanceOf(InvalidAttributesException.class)
                 .hasMessageContaining("path MTU 1024 is more than 512");
         assertThat(a.qp.state()).isEqualTo(QpState.RESET);

@@ -21,6 +21,7 @@ import verbena.verbs.LocalMemory;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.OnDemandPaging.Use;
 import verbena.verbs.QpType;
+import verbena.verbs.RemoteMemory;
 
 /// Memory on demand and null regions: what is there counts when a request touches it, and what is not there ends the
 /// request.
@@ -83,19 +84,19 @@ class OnDemandTest {
     }
 
     private List<String> write(MemoryRegion to, long offset, int bytes) {
-        pair.a.qp.postWrite(1, pair.a.memory, 0, bytes, to.address() + offset, to.rkey());
+        pair.a.qp.postWrite(1, pair.a.memory.slice(0, bytes), to.remote().slice(offset, bytes));
         pair.settle();
         return pair.a.completions();
     }
 
     private List<String> read(MemoryRegion from, long offset, int bytes) {
-        pair.a.qp.postRead(1, from.address() + offset, from.rkey(), pair.a.memory, 0, bytes);
+        pair.a.qp.postRead(1, from.remote().slice(offset, bytes), pair.a.memory.slice(0, bytes));
         pair.settle();
         return pair.a.completions();
     }
 
     private List<String> add(MemoryRegion to) {
-        pair.a.qp.postFetchAdd(1, to.address(), to.rkey(), 5, pair.a.memory, 0);
+        pair.a.qp.postFetchAdd(1, to.remote(), 5, pair.a.memory.slice(0, 8));
         pair.settle();
         return pair.a.completions();
     }
@@ -114,13 +115,13 @@ class OnDemandTest {
     void aRequestOfThisSideEndsWhereThereIsNoMemory() {
         MemoryRegion region = anew();
         unmapAll();
-        pair.b.qp.postWrite(1, region, 0, 8, pair.a.memory.address(), pair.a.memory.rkey());
+        pair.b.qp.postWrite(1, region.slice(0, 8), pair.a.memory.remote());
         pair.settle();
         assertThat(pair.b.completions()).containsExactly("1 LOC_PROT_ERR");
 
         region = anew();
-        pair.b.qp.postReceive(2, region, 0, 8);
-        pair.a.qp.postSend(1, pair.a.memory, 0, 8);
+        pair.b.qp.postReceive(2, region.slice(0, 8));
+        pair.a.qp.postSend(1, pair.a.memory.slice(0, 8));
         pair.settle();
         assertThat(pair.a.completions()).containsExactly("1 REM_OP_ERR");
         assertThat(pair.b.completions()).containsExactly("2 LOC_PROT_ERR");
@@ -198,7 +199,7 @@ class OnDemandTest {
         assertThat(pair.a.memory.segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(10);
         assertThat(memory.get(ValueLayout.JAVA_LONG, 0)).isEqualTo(15);
         for (long expected : new long[] {14, 15}) {
-            pair.a.qp.postCompareSwap(1, region.address(), region.rkey(), expected, 99, pair.a.memory, 0);
+            pair.a.qp.postCompareSwap(1, region.remote(), expected, 99, pair.a.memory.slice(0, 8));
             pair.settle();
             assertThat(pair.a.completions()).containsExactly("1 SUCCESS");
             assertThat(memory.get(ValueLayout.JAVA_LONG, 0)).isEqualTo(expected == 15 ? 99 : 15);
@@ -215,11 +216,12 @@ class OnDemandTest {
         assertThat(all.length()).isEqualTo(Long.MAX_VALUE);
         memory.asSlice(0, 8).fill((byte) 3);
         LocalMemory source = all.slice(at, 8);
-        pair.a.qp.postWrite(1, source.region(), source.offset(), 8, target.address() + PAGE, target.rkey());
+        pair.a.qp.postWrite(
+                1, source.region().slice(source.offset(), 8), target.remote().slice(PAGE, 8));
         pair.settle();
         assertThat(pair.a.completions()).containsExactly("1 SUCCESS");
         assertThat(memory.asSlice(PAGE, 8).mismatch(memory.asSlice(0, 8))).isEqualTo(-1);
-        pair.a.qp.postWrite(1, all, PAGE, 8, target.address(), target.rkey());
+        pair.a.qp.postWrite(1, all.slice(PAGE, 8), target.remote());
         pair.settle();
         assertThat(pair.a.completions()).as("the first pages of a process").containsExactly("1 LOC_PROT_ERR");
     }
@@ -242,12 +244,12 @@ class OnDemandTest {
     void anAwaitedPrefetchBringsPagesIn() {
         MemoryRegion region = pair.b.domain.register(memory, onDemand());
         assertThat(resident()).isZero();
-        pair.b.domain.advise(Advice.PREFETCH_NO_FAULT, true, region);
-        pair.b.domain.advise(Advice.PREFETCH_WRITE, false, region);
+        pair.b.domain.advise(Advice.PREFETCH_NO_FAULT, region);
+        pair.b.domain.adviseLater(Advice.PREFETCH_WRITE, region);
         assertThat(resident()).isZero();
-        pair.b.domain.advise(Advice.PREFETCH_WRITE, true, region.slice(PAGE, 1), region.slice(4 * PAGE, 2 * PAGE));
+        pair.b.domain.advise(Advice.PREFETCH_WRITE, region.slice(PAGE, 1), region.slice(4 * PAGE, 2 * PAGE));
         assertThat(resident()).isEqualTo(3);
-        pair.b.domain.advise(Advice.PREFETCH, true, region);
+        pair.b.domain.advise(Advice.PREFETCH, region);
         assertThat(resident()).isEqualTo(BYTES / PAGE);
     }
 
@@ -267,25 +269,24 @@ class OnDemandTest {
         MemoryRegion fixed = pair.b.domain.register(memory, Access.remoteAll());
         MemoryRegion read = pair.b.domain.register(memory, EnumSet.of(Access.ON_DEMAND));
         MemoryRegion other = pair.a.domain.register(memory, onDemand());
-        assertThatThrownBy(() -> pair.b.domain.advise(Advice.PREFETCH, true)).hasMessageContaining("at least one");
-        assertThatThrownBy(() -> pair.b.domain.advise(Advice.PREFETCH, true, region, fixed))
+        assertThatThrownBy(() -> pair.b.domain.advise(Advice.PREFETCH)).hasMessageContaining("at least one");
+        assertThatThrownBy(() -> pair.b.domain.advise(Advice.PREFETCH, region, fixed))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("is not ON_DEMAND");
-        assertThatThrownBy(() -> pair.b.domain.advise(Advice.PREFETCH_WRITE, true, read))
+        assertThatThrownBy(() -> pair.b.domain.advise(Advice.PREFETCH_WRITE, read))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("has no LOCAL_WRITE");
-        assertThatThrownBy(() -> pair.b.domain.advise(Advice.PREFETCH, true, other))
+        assertThatThrownBy(() -> pair.b.domain.advise(Advice.PREFETCH, other))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("another protection domain");
         unmapAll();
-        assertThatThrownBy(() -> pair.b.domain.advise(Advice.PREFETCH, true, region))
+        assertThatThrownBy(() -> pair.b.domain.advise(Advice.PREFETCH, region))
                 .isInstanceOf(InvalidStateException.class)
                 .hasMessageContaining("not there");
-        pair.b.domain.advise(Advice.PREFETCH, false, region);
+        pair.b.domain.adviseLater(Advice.PREFETCH, region);
         mapAgain();
         read.close();
-        assertThatThrownBy(() -> pair.b.domain.advise(Advice.PREFETCH, true, read))
-                .isInstanceOf(InvalidStateException.class);
+        assertThatThrownBy(() -> pair.b.domain.advise(Advice.PREFETCH, read)).isInstanceOf(InvalidStateException.class);
     }
 
     @Test
@@ -317,16 +318,16 @@ class OnDemandTest {
         MemorySegment target = pair.b.memory.segment();
         target.fill((byte) 9);
         pair.a.memory.segment().fill((byte) 5);
-        pair.a.qp.postWrite(1, none, 12_345, 5_000, pair.b.memory.address(), pair.b.memory.rkey());
+        pair.a.qp.postWrite(1, none.slice(12_345, 5_000), pair.b.memory.remote());
         pair.settle();
         assertThat(pair.a.completions()).containsExactly("1 SUCCESS");
         assertThat(target.asSlice(0, 5_000).mismatch(Arena.ofAuto().allocate(5_000)))
                 .isEqualTo(-1);
         assertThat(target.get(ValueLayout.JAVA_BYTE, 5_000)).isEqualTo((byte) 9);
 
-        pair.a.qp.postReceive(2, none, Long.MAX_VALUE - 100, 100);
-        pair.b.qp.postSend(3, pair.b.memory, 0, 100);
-        pair.a.qp.postRead(4, pair.b.memory.address(), pair.b.memory.rkey(), none, 0, 10_000);
+        pair.a.qp.postReceive(2, none.slice(Long.MAX_VALUE - 100, 100));
+        pair.b.qp.postSend(3, pair.b.memory.slice(0, 100));
+        pair.a.qp.postRead(4, pair.b.memory.remote().slice(0, 10_000), none.slice(0, 10_000));
         pair.settle();
         assertThat(pair.a.completions()).containsExactlyInAnyOrder("2 SUCCESS", "4 SUCCESS");
     }
@@ -338,7 +339,7 @@ class OnDemandTest {
         assertThatThrownBy(none::segment).isInstanceOf(InvalidStateException.class);
         assertThatThrownBy(() -> none.reregister(pair.b.domain, Access.local()))
                 .isInstanceOf(InvalidStateException.class);
-        pair.a.qp.postRead(1, 0, none.lkey(), pair.a.memory, 0, 8);
+        pair.a.qp.postRead(1, new RemoteMemory(0, none.lkey(), 8), pair.a.memory.slice(0, 8));
         pair.settle();
         assertThat(pair.a.completions()).containsExactly("1 REM_ACCESS_ERR");
         none.close();

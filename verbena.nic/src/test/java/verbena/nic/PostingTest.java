@@ -60,7 +60,7 @@ class PostingTest {
         refused(InvalidStateException.class, qp::receiveBatch)
                 .hasMessage("receive: %s is in RESET; receives can be posted from INIT on", qp);
         qp.modify(new Transition.ToInit(Access.remoteAll()));
-        qp.postReceive(1, a.memory, 0, 8);
+        qp.postReceive(1, a.memory.slice(0, 8));
     }
 
     @Test
@@ -82,15 +82,15 @@ class PostingTest {
     @Test
     void whatIsPostedInErrIsFlushed() {
         a.qp.modify(new Transition.ToError());
-        a.qp.postSend(1, a.memory, 0, 8);
-        a.qp.postReceive(2, a.memory, 0, 8);
+        a.qp.postSend(1, a.memory.slice(0, 8));
+        a.qp.postReceive(2, a.memory.slice(0, 8));
         pair.settle();
         assertThat(a.completions()).containsExactly("1 WR_FLUSH_ERR", "2 WR_FLUSH_ERR");
     }
 
     @Test
     void resetForgetsWhatIsPosted() {
-        a.qp.postSend(1, a.memory, 0, 8);
+        a.qp.postSend(1, a.memory.slice(0, 8));
         a.qp.modify(new Transition.ToReset());
         pair.settle();
         assertThat(a.completions()).isEmpty();
@@ -126,7 +126,7 @@ class PostingTest {
             batch.discard();
             assertThat(batch.submit()).isZero();
         }
-        a.qp.postWrite(2, a.memory, 0, 8, b.memory.address(), b.memory.rkey());
+        a.qp.postWrite(2, a.memory.slice(0, 8), b.memory.remote());
         pair.settle();
         assertThat(a.completions()).containsExactly("2 SUCCESS");
     }
@@ -142,7 +142,7 @@ class PostingTest {
         receives.receive(1).sge(b.memory, 0, 8);
         refused(InvalidStateException.class, receives::close)
                 .hasMessage("close: 1 receive was not submitted: submit() hands them over, discard() drops them");
-        a.qp.postWrite(3, a.memory, 0, 8, b.memory.address(), b.memory.rkey()); // the turn was given back
+        a.qp.postWrite(3, a.memory.slice(0, 8), b.memory.remote()); // the turn was given back
         pair.settle();
         assertThat(a.completions()).containsExactly("3 SUCCESS");
     }
@@ -262,8 +262,8 @@ class PostingTest {
             batch.receive(3).sge(b.memory, 0, 100);
             assertThat(batch.submit()).isEqualTo(2);
         }
-        a.qp.postSend(1, a.memory, 0, 8);
-        a.qp.postSend(2, a.memory, 0, 8);
+        a.qp.postSend(1, a.memory.slice(0, 8));
+        a.qp.postSend(2, a.memory.slice(0, 8));
         pair.settle();
         assertThat(b.completions()).containsExactly("1 SUCCESS", "3 SUCCESS");
     }
@@ -274,9 +274,9 @@ class PostingTest {
     void aFullSendQueueIsNamed() {
         a.wire.loses = _ -> true;
         for (int i = 0; i < 128; i++) {
-            a.qp.postSend(i, a.memory, 0, 8);
+            a.qp.postSend(i, a.memory.slice(0, 8));
         }
-        refused(ResourceLimitException.class, () -> a.qp.postSend(128, a.memory, 0, 8))
+        refused(ResourceLimitException.class, () -> a.qp.postSend(128, a.memory.slice(0, 8)))
                 .hasMessage("batch request 1 (wrId 128): maxSendWr is 128; the send queue is full; a request leaves it"
                         + " when it, or one after it, has completed");
     }
@@ -284,9 +284,9 @@ class PostingTest {
     @Test
     void aFullReceiveQueueIsNamed() {
         for (int i = 0; i < 128; i++) {
-            a.qp.postReceive(i, a.memory, 0, 8);
+            a.qp.postReceive(i, a.memory.slice(0, 8));
         }
-        refused(ResourceLimitException.class, () -> a.qp.postReceive(128, a.memory, 0, 8))
+        refused(ResourceLimitException.class, () -> a.qp.postReceive(128, a.memory.slice(0, 8)))
                 .hasMessage("batch receive 1 (wrId 128): maxReceiveWr is 128; the receive queue of %s is full", a.qp);
     }
 
@@ -294,9 +294,9 @@ class PostingTest {
     void aFullSharedReceiveQueueIsNamed() {
         var srq = a.domain.createSharedReceiveQueue(3, 1);
         for (int i = 0; i < 3; i++) {
-            srq.postReceive(i, a.memory, 0, 8);
+            srq.postReceive(i, a.memory.slice(0, 8));
         }
-        refused(ResourceLimitException.class, () -> srq.postReceive(3, a.memory, 0, 8))
+        refused(ResourceLimitException.class, () -> srq.postReceive(3, a.memory.slice(0, 8)))
                 .hasMessageContaining("maxWr is 3");
         try (ReceiveBatch batch = a.domain.createSharedReceiveQueue(1, 1).receiveBatch()) {
             batch.receive(1).sge(a.memory, 0, 8);
@@ -319,12 +319,12 @@ class PostingTest {
                 try (ReceiveBatch batch = srq.receiveBatch()) {
                     batch.receive(1).sge(into.lkey(), into.address(), 64).submit();
                 }
-                from.postSend(2, a.memory, 0, 8);
+                from.postSend(2, a.memory.slice(0, 8));
                 pair.settle();
                 assertThat(b.completions()).containsExactly(ofTheQueue ? "1 SUCCESS" : "1 LOC_PROT_ERR");
                 assertThat(a.completions()).containsExactly(ofTheQueue ? "2 SUCCESS" : "2 REM_OP_ERR");
                 if (ofTheQueue) { // requests other than receives belong to the queue pair
-                    from.postWrite(3, a.memory, 0, 8, memory.address(), memory.rkey());
+                    from.postWrite(3, a.memory.slice(0, 8), memory.remote());
                     pair.settle();
                     assertThat(a.completions()).containsExactly("3 REM_ACCESS_ERR");
                 }
@@ -355,7 +355,7 @@ class PostingTest {
     @Test
     void inlineDataIsCopiedAtOnce() {
         byte[] data = {1, 2, 3, 4, 5};
-        b.qp.postReceive(1, b.memory, 0, 64);
+        b.qp.postReceive(1, b.memory.slice(0, 64));
         try (SendBatch batch = a.qp.sendBatch()) {
             batch.send(1).inline(MemorySegment.ofArray(data)).inline(MemorySegment.ofArray(new byte[] {6}));
             data[0] = 99;
@@ -451,7 +451,7 @@ class PostingTest {
 
     @Test
     void aMisalignedAtomicIsTheRespondersBusiness() {
-        a.qp.postFetchAdd(1, b.memory.address() + 4, b.memory.rkey(), 1, a.memory, 0);
+        a.qp.postFetchAdd(1, b.memory.remote().slice(4), 1, a.memory.slice(0, 8));
         pair.settle();
         assertThat(a.completions()).containsExactly("1 REM_INV_REQ_ERR");
     }
@@ -546,7 +546,7 @@ class PostingTest {
     void arenasThatCloseInFlightEndInACompletion() {
         try (Arena arena = Arena.ofShared()) {
             MemoryRegion region = a.domain.register(arena.allocate(64), Access.local());
-            a.qp.postWrite(1, region, 0, 64, b.memory.address(), b.memory.rkey());
+            a.qp.postWrite(1, region.slice(0, 64), b.memory.remote());
         }
         pair.settle();
         assertThat(a.completions()).containsExactly("1 LOC_PROT_ERR");
@@ -558,7 +558,7 @@ class PostingTest {
         MemoryRegion region;
         try (Arena arena = Arena.ofShared()) {
             region = b.domain.register(arena.allocate(64), Access.remoteAll());
-            a.qp.postWrite(1, a.memory, 0, 64, region.address(), region.rkey());
+            a.qp.postWrite(1, a.memory.slice(0, 64), region.remote());
         }
         pair.settle();
         assertThat(a.completions()).singleElement().asString().matches("1 REM_(OP|ACCESS)_ERR");
@@ -567,7 +567,7 @@ class PostingTest {
     @Test
     void sqdHoldsWhatIsPosted() {
         a.qp.modify(new Transition.ToSqd(true));
-        a.qp.postWrite(1, a.memory, 0, 8, b.memory.address(), b.memory.rkey());
+        a.qp.postWrite(1, a.memory.slice(0, 8), b.memory.remote());
         pair.settle();
         assertThat(a.completions()).isEmpty();
         a.qp.modify(new QpModification().state(QpState.RTS));

@@ -118,7 +118,7 @@ class SelectiveRepeatTest {
                 var theirs = domainThere.allocate(BYTES, Access.remoteAll())) {
             queuePair.connect(peer.endpoint());
             peer.connect(queuePair.endpoint());
-            queuePair.postRead(1, theirs.address(), theirs.rkey(), memory, 0, BYTES);
+            queuePair.postRead(1, new RemoteMemory(theirs.address(), theirs.rkey(), BYTES), memory.slice(0, BYTES));
             var wc = new WorkCompletion();
             assertThat(cq.await(wc, Duration.ofSeconds(60))).isTrue();
             assertThat(wc.ok()).as(wc.toString()).isTrue();

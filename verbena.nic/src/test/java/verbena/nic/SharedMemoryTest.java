@@ -28,9 +28,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.CompletionQueue;
-import verbena.verbs.ConnectOptions;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
+import verbena.verbs.EndpointOptions;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QpState;
@@ -100,7 +100,7 @@ class SharedMemoryTest {
         long before = a.direct();
         for (int i = 0; a.direct() == before; i++) {
             assertThat(i).as("WRITEs by packets").isLessThan(10_000);
-            a.queuePair.postWrite(99, a.memory, 0, 8, of.address(), of.rkey());
+            a.queuePair.postWrite(99, a.memory.slice(0, 8), of.remote());
             expect(a, 99, WcStatus.SUCCESS);
         }
     }
@@ -128,13 +128,13 @@ class SharedMemoryTest {
         awaitGrant(b.memory);
         long before = a.direct();
         long packets = a.context.counters().get("sent.packets");
-        a.queuePair.postWrite(1, a.memory, 3, bytes, b.memory.address() + 5, b.memory.rkey());
+        a.queuePair.postWrite(1, a.memory.slice(3, bytes), b.memory.remote().slice(5, bytes));
         expect(a, 1, WcStatus.SUCCESS);
         MemorySegment sent = a.memory.segment().asSlice(3, bytes);
         assertThat(b.memory.segment().asSlice(5, bytes).mismatch(sent)).isEqualTo(-1);
         MemorySegment expected = MemorySegment.ofArray(sent.toArray(ValueLayout.JAVA_BYTE));
         a.memory.segment().fill((byte) 0);
-        a.queuePair.postRead(2, b.memory.address() + 5, b.memory.rkey(), a.memory, 11, bytes);
+        a.queuePair.postRead(2, b.memory.remote().slice(5, bytes), a.memory.slice(11, bytes));
         expect(a, 2, WcStatus.SUCCESS);
         assertThat(a.memory.segment().asSlice(11, bytes).mismatch(expected)).isEqualTo(-1);
         assertThat(a.memory.segment().get(ValueLayout.JAVA_BYTE, 10)).isZero();
@@ -154,11 +154,11 @@ class SharedMemoryTest {
         long bytesBefore = count(a, "direct.system-bytes");
         int[] lengths = {1, 8, 9, 65_536, 3_000_001};
         for (int bytes : lengths) {
-            a.queuePair.postWrite(1, a.memory, 3, bytes, own.address() + 5, own.rkey());
+            a.queuePair.postWrite(1, a.memory.slice(3, bytes), own.remote().slice(5, bytes));
             expect(a, 1, WcStatus.SUCCESS);
             MemorySegment sent = a.memory.segment().asSlice(3, bytes);
             assertThat(own.segment().asSlice(5, bytes).mismatch(sent)).isEqualTo(-1);
-            a.queuePair.postRead(2, own.address() + 6, own.rkey(), a.memory, 3, bytes);
+            a.queuePair.postRead(2, own.remote().slice(6, bytes), a.memory.slice(3, bytes));
             expect(a, 2, WcStatus.SUCCESS);
             assertThat(a.memory
                             .segment()
@@ -173,13 +173,13 @@ class SharedMemoryTest {
         long declined = count(a, "direct.declined-requests");
         long declinedBytes = count(a, "direct.declined-bytes");
         own.segment().set(ValueLayout.JAVA_LONG, 64, 40);
-        a.queuePair.postFetchAdd(3, own.address() + 64, own.rkey(), 2, a.memory, 0);
+        a.queuePair.postFetchAdd(3, own.remote().slice(64), 2, a.memory.slice(0, 8));
         expect(a, 3, WcStatus.SUCCESS);
         assertThat(own.segment().get(ValueLayout.JAVA_LONG, 64)).isEqualTo(42);
         try (Arena closing = Arena.ofShared()) {
             MemoryRegion freeable = b.domain.register(closing.allocate(100, 8), Access.remoteAll());
             for (int i = 0; i < 3; i++) {
-                a.queuePair.postWrite(4, a.memory, 0, 100, freeable.address(), freeable.rkey());
+                a.queuePair.postWrite(4, a.memory.slice(0, 100), freeable.remote());
                 expect(a, 4, WcStatus.SUCCESS);
             }
             freeable.close();
@@ -203,7 +203,7 @@ class SharedMemoryTest {
             awaitGrant(lent);
             var status = new FutureTask<>(() -> {
                 do {
-                    a.queuePair.postWrite(1, a.memory, 0, 1 << 16, lent.address(), lent.rkey());
+                    a.queuePair.postWrite(1, a.memory.slice(0, 1 << 16), lent.remote());
                     assertThat(a.cq.await(wc, SOON)).isTrue();
                 } while (wc.status() == WcStatus.SUCCESS);
                 return wc.status();
@@ -227,7 +227,7 @@ class SharedMemoryTest {
             }
         });
         for (int i = 0; i < 20_000; i++) {
-            a.queuePair.postFetchAdd(i, b.memory.address() + 64, b.memory.rkey(), 1, a.memory, 0);
+            a.queuePair.postFetchAdd(i, b.memory.remote().slice(64), 1, a.memory.slice(0, 8));
             expect(a, i, WcStatus.SUCCESS);
         }
         owner.join();
@@ -239,10 +239,10 @@ class SharedMemoryTest {
         awaitGrant(b.memory);
         for (int i = 0; i < 2_000; i++) {
             a.memory.segment().set(ValueLayout.JAVA_INT, 0, i);
-            b.queuePair.postReceive(1, b.memory, 100, 4);
-            a.queuePair.postWrite(1, a.memory, 0, 4, b.memory.address(), b.memory.rkey());
-            a.queuePair.postSend(2, a.memory, 0, 4);
-            a.queuePair.postRead(3, b.memory.address() + 100, b.memory.rkey(), a.memory, 8, 4);
+            b.queuePair.postReceive(1, b.memory.slice(100, 4));
+            a.queuePair.postWrite(1, a.memory.slice(0, 4), b.memory.remote());
+            a.queuePair.postSend(2, a.memory.slice(0, 4));
+            a.queuePair.postRead(3, b.memory.remote().slice(100, 4), a.memory.slice(8, 4));
             expect(b, 1, WcStatus.SUCCESS);
             assertThat(b.memory.segment().get(ValueLayout.JAVA_INT, 0)).isEqualTo(i);
             for (int wrId = 1; wrId <= 3; wrId++) {
@@ -285,7 +285,7 @@ class SharedMemoryTest {
     private WcStatus writeUntilRefused(MemoryRegion lent, AtomicBoolean isOver) throws InterruptedException {
         while (true) {
             boolean isTaken = isOver.get();
-            a.queuePair.postWrite(1, a.memory, 64, lent.length(), lent.address(), lent.rkey());
+            a.queuePair.postWrite(1, a.memory.slice(64, lent.length()), lent.remote());
             assertThat(a.cq.await(wc, SOON)).isTrue();
             if (wc.status() != WcStatus.SUCCESS) {
                 return wc.status();
@@ -300,7 +300,7 @@ class SharedMemoryTest {
         b.queuePair.modify(new Transition.ToReset());
         a.queuePair.connect(
                 b.queuePair.endpoint(),
-                ConnectOptions.defaults().withRetries(AckTimeout.atLeast(Duration.ofMillis(8)), 2, 0));
+                EndpointOptions.defaults().withRetries(AckTimeout.atLeast(Duration.ofMillis(8)), 2, 0));
         b.queuePair.connect(a.queuePair.endpoint());
         awaitGrant(b.memory);
         MemoryRegion gone = b.domain.allocate(64, EnumSet.noneOf(Access.class));
@@ -313,7 +313,7 @@ class SharedMemoryTest {
         expect(b, 1, WcStatus.LOC_PROT_ERR);
         assertThat(b.queuePair.state()).isEqualTo(QpState.ERR);
         b.memory.segment().fill((byte) 0x55);
-        a.queuePair.postWrite(2, a.memory, 64, 64, b.memory.address(), b.memory.rkey());
+        a.queuePair.postWrite(2, a.memory.slice(64, 64), b.memory.remote());
         expect(a, 2, WcStatus.RETRY_EXC_ERR);
         assertThat(b.memory.segment().asSlice(0, 64).toArray(ValueLayout.JAVA_BYTE))
                 .containsOnly(0x55);

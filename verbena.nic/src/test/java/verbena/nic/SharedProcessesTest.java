@@ -37,6 +37,7 @@ import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QpState;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
+import verbena.verbs.RemoteMemory;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
 import verbena.verbs.cm.ConnectionListener;
@@ -119,8 +120,8 @@ class SharedProcessesTest {
             for (int i = 0; i < times; i++) {
                 memory.segment().asSlice(0, LENGTH).fill((byte) ++round);
                 memory.segment().set(ValueLayout.JAVA_INT, 0, round);
-                queuePair.postWrite(1, memory, 0, LENGTH, address, rkey);
-                queuePair.postRead(2, address, rkey, memory, LENGTH, LENGTH);
+                queuePair.postWrite(1, memory.slice(0, LENGTH), new RemoteMemory(address, rkey, LENGTH));
+                queuePair.postRead(2, new RemoteMemory(address, rkey, LENGTH), memory.slice(LENGTH, LENGTH));
                 for (int wrId = 1; wrId <= 2; wrId++) {
                     assertThat(cq.await(wc, SOON)).as("in time").isTrue();
                     assertThat(wc.ok()).as(wc.toString()).isTrue();
@@ -192,7 +193,7 @@ class SharedProcessesTest {
         exchange(TIMES, first, second, third);
 
         // Killed in the middle of a READ for us.
-        first.queuePair.postRead(3, first.address, first.rkey, first.memory, 0, LENGTH);
+        first.queuePair.postRead(3, new RemoteMemory(first.address, first.rkey, LENGTH), first.memory.slice(0, LENGTH));
         first.kill();
         exchange(TIMES, second, third);
         var fourth = new Neighbour(device, domain);
@@ -222,7 +223,8 @@ class SharedProcessesTest {
         Thread killer = Thread.ofPlatform().start(first.process::destroyForcibly);
         var wc = new WorkCompletion();
         do {
-            first.queuePair.postWrite(++posted, first.memory, 0, LENGTH, first.address, first.rkey);
+            first.queuePair.postWrite(
+                    ++posted, first.memory.slice(0, LENGTH), new RemoteMemory(first.address, first.rkey, LENGTH));
             assertThat(first.cq.await(wc, SOON)).as("in time").isTrue();
             assertThat(wc.wrId()).isEqualTo(posted);
         } while (wc.ok());
@@ -247,7 +249,8 @@ class SharedProcessesTest {
         long before = context.counters().get("ack-timeouts");
         int more = neighbour.queuePair.query().retryCount() + 2;
         neighbour.stop();
-        neighbour.queuePair.postWrite(1, neighbour.memory, 0, 0, neighbour.address, neighbour.rkey); // by a packet
+        neighbour.queuePair.postWrite(
+                1, neighbour.memory.slice(0, 0), new RemoteMemory(neighbour.address, neighbour.rkey, 0)); // by a packet
         var wc = new WorkCompletion();
         while (context.counters().get("ack-timeouts") - before < more) {
             assertThat(neighbour.cq.await(wc, Duration.ofMillis(10)))
@@ -268,8 +271,8 @@ class SharedProcessesTest {
         neighbour.exchange(1);
         int slot = neighbour.queuePair.query().destinationQpn() >>> 16;
         assertThat(localSockets()).contains("verbena/shm/3/slot-" + slot + "\n");
-        neighbour.queuePair.postSend(7, neighbour.memory, 0, 100); // waits: there is no receive
-        neighbour.queuePair.postSend(8, neighbour.memory, 0, 100);
+        neighbour.queuePair.postSend(7, neighbour.memory.slice(0, 100)); // waits: there is no receive
+        neighbour.queuePair.postSend(8, neighbour.memory.slice(0, 100));
         neighbour.kill();
         var wc = new WorkCompletion();
         assertThat(neighbour.cq.await(wc, SOON)).isTrue();

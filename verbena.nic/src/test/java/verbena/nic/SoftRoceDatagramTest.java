@@ -87,7 +87,7 @@ class SoftRoceDatagramTest extends SoftRoceLab {
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 21, 1024, 4096})
     void theySendAndWeAnswerByTheCompletion(int bytes) throws Exception {
-        queuePair.postReceive(1, memory, 8_192, 5_000);
+        queuePair.postReceive(1, memory.slice(8_192, 5_000));
         setTheirs(0, pattern(bytes));
         theySend(bytes, QKEY);
         expect(1, WcStatus.SUCCESS);
@@ -106,7 +106,7 @@ class SoftRoceDatagramTest extends SoftRoceLab {
 
     @Test
     void immediateDataGoesBothWays() throws Exception {
-        queuePair.postReceive(1, memory, 8_192, 100);
+        queuePair.postReceive(1, memory.slice(8_192, 100));
         theyPost("send_imm", 5, "ah", toUs, "rqpn", queuePair.qpn(), "qkey", QKEY, "imm", 0xCAFE);
         expectThere(WcStatus.SUCCESS);
         expect(1, WcStatus.SUCCESS);
@@ -135,7 +135,7 @@ class SoftRoceDatagramTest extends SoftRoceLab {
 
     @Test
     void weDropTheirWrongQkey() throws Exception {
-        queuePair.postReceive(1, memory, 0, 1_000);
+        queuePair.postReceive(1, memory.slice(0, 1_000));
         theySend(100, QKEY + 1);
         theySend(50, QKEY);
         expect(1, WcStatus.SUCCESS);
@@ -162,7 +162,7 @@ class SoftRoceDatagramTest extends SoftRoceLab {
     void whatFindsNoReceiveOrOneThatIsTooSmallIsLost() throws Exception {
         theySend(100, QKEY);
         awaitCounter("dropped.message", 1);
-        queuePair.postReceive(1, memory, 0, 100);
+        queuePair.postReceive(1, memory.slice(0, 100));
         theySend(61, QKEY);
         awaitCounter("dropped.message", 2);
         theySend(60, QKEY);
@@ -230,7 +230,7 @@ class SoftRoceDatagramTest extends SoftRoceLab {
         queuePair.close();
         ready(CM_QKEY);
         for (int i = 0; i < 5; i++) {
-            queuePair.postReceive(i, memory, 1_000L * i, 140);
+            queuePair.postReceive(i, memory.slice(1_000L * i, 140));
         }
         queuePair.attachMulticast(group());
         Process mckey = mckey("-b", theirGid.toString(), "-s", "-C", "5");
@@ -250,7 +250,7 @@ class SoftRoceDatagramTest extends SoftRoceLab {
     void weHearTheirDatagramsToAGroupFromWhenWeAttachUntilWeDetach() throws Exception {
         String toGroup = text(
                 call("create_ah", "dgid", ipv4 ? "::ffff:239.77.1.1" : "ff15::77", "sgid_index", theirGidIndex), "ah");
-        queuePair.postReceive(1, memory, 0, 100);
+        queuePair.postReceive(1, memory.slice(0, 100));
         queuePair.attachMulticast(group());
         theyPost("send", 60, "ah", toGroup, "rqpn", MULTICAST_QPN, "qkey", QKEY);
         expectThere(WcStatus.SUCCESS);
@@ -258,7 +258,7 @@ class SoftRoceDatagramTest extends SoftRoceLab {
         assertThat(wc.byteLength()).isEqualTo(100);
         assertThat(wc.sourceQpn()).isEqualTo(theirQpn);
         queuePair.detachMulticast(group());
-        queuePair.postReceive(2, memory, 0, 100);
+        queuePair.postReceive(2, memory.slice(0, 100));
         theyPost("send", 60, "ah", toGroup, "rqpn", MULTICAST_QPN, "qkey", QKEY);
         expectThere(WcStatus.SUCCESS);
         theySend(50, QKEY);

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.Capability;
-import verbena.verbs.ConnectOptions;
+import verbena.verbs.EndpointOptions;
 import verbena.verbs.FlushTarget;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.WcOpcode;
@@ -35,7 +35,7 @@ class SoftRoceExtensionTest extends SoftRoceLab {
     private void connectWith(int theirRights) throws IOException {
         connect(
                 QueuePairOptions.rc(cq).withExtensions(Set.of(Capability.ATOMIC_WRITE, Capability.FLUSH)),
-                ConnectOptions.defaults().withRetries(AckTimeout.atLeast(Duration.ofMillis(8)), 2, 7),
+                EndpointOptions.defaults().withRetries(AckTimeout.atLeast(Duration.ofMillis(8)), 2, 7),
                 "access",
                 theirRights);
     }

@@ -20,10 +20,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import verbena.verbs.Access;
 import verbena.verbs.CompletionQueue;
-import verbena.verbs.ConnectOptions;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 import verbena.verbs.Endpoint;
+import verbena.verbs.EndpointOptions;
 import verbena.verbs.Gid;
 import verbena.verbs.GidType;
 import verbena.verbs.MemoryRegion;
@@ -148,11 +148,11 @@ abstract class SoftRoceLab {
     /// Two queue pairs, connected with a path MTU of 1024.
     ///
     /// @param theirs fields of verbsd's `create_qp` and `connect` that differ from the usual ones
-    void connect(QpType type, ConnectOptions ours, Object... theirs) throws IOException {
+    void connect(QpType type, EndpointOptions ours, Object... theirs) throws IOException {
         connect(QueuePairOptions.of(type, cq), ours, theirs);
     }
 
-    void connect(QueuePairOptions options, ConnectOptions ours, Object... theirs) throws IOException {
+    void connect(QueuePairOptions options, EndpointOptions ours, Object... theirs) throws IOException {
         queuePair = domain.createQueuePair(options);
         Object[] type = {"type", options.type().name()};
         String qp = call("create_qp", joined(type, theirs));

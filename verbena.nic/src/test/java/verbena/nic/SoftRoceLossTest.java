@@ -10,7 +10,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
-import verbena.verbs.ConnectOptions;
+import verbena.verbs.EndpointOptions;
 import verbena.verbs.QpType;
 import verbena.verbs.WcStatus;
 
@@ -38,7 +38,7 @@ class SoftRoceLossTest extends SoftRoceLab {
 
     @Test
     void everythingWeAskForIsDoneOnce() throws Exception {
-        connect(QpType.RC, ConnectOptions.defaults());
+        connect(QpType.RC, EndpointOptions.defaults());
         setTheirs(COUNTER, new byte[8]);
         for (int i = 0; i < ROUNDS; i++) {
             MemorySegment.copy(MemorySegment.ofArray(numbered(i)), 0, memory.segment(), 0, MESSAGE_BYTES);
@@ -58,7 +58,7 @@ class SoftRoceLossTest extends SoftRoceLab {
 
     @Test
     void everythingTheyAskForIsDoneOnce() throws Exception {
-        connect(QpType.RC, ConnectOptions.defaults(), "timeout", 12);
+        connect(QpType.RC, EndpointOptions.defaults(), "timeout", 12);
         memory.segment().set(ValueLayout.JAVA_LONG, COUNTER, 0);
         long key = Integer.toUnsignedLong(memory.rkey());
         for (int i = 0; i < ROUNDS / 3; i++) {
@@ -84,9 +84,9 @@ class SoftRoceLossTest extends SoftRoceLab {
 
     @Test
     void whatTheySendUnreliablyArrivesWholeOrNotAtAll() throws Exception {
-        connect(QpType.UC, ConnectOptions.defaults());
+        connect(QpType.UC, EndpointOptions.defaults());
         for (int i = 0; i < ROUNDS; i++) {
-            queuePair.postReceive(i, memory, (long) i * MESSAGE_BYTES, MESSAGE_BYTES);
+            queuePair.postReceive(i, memory.slice((long) i * MESSAGE_BYTES, MESSAGE_BYTES));
         }
         for (int i = 0; i < ROUNDS; i++) {
             setTheirs(0, numbered(i));
@@ -110,7 +110,7 @@ class SoftRoceLossTest extends SoftRoceLab {
 
     @Test
     void whatWeSendUnreliablyArrivesWholeOrNotAtAll() throws Exception {
-        connect(QpType.UC, ConnectOptions.defaults());
+        connect(QpType.UC, EndpointOptions.defaults());
         for (int i = 0; i < ROUNDS; i++) {
             call(
                     "post_recv",
@@ -127,7 +127,7 @@ class SoftRoceLossTest extends SoftRoceLab {
         }
         for (int i = 0; i < ROUNDS; i++) {
             MemorySegment.copy(MemorySegment.ofArray(numbered(i)), 0, memory.segment(), 0, MESSAGE_BYTES);
-            queuePair.postSend(i, memory, 0, MESSAGE_BYTES);
+            queuePair.postSend(i, memory.slice(0, MESSAGE_BYTES));
             expect(i, WcStatus.SUCCESS);
         }
         Matcher completions = COMPLETION.matcher(call("poll", "qp", theirQp, "n", ROUNDS, "timeout", 1));

@@ -13,10 +13,11 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import verbena.verbs.Access;
-import verbena.verbs.ConnectOptions;
+import verbena.verbs.EndpointOptions;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.MemoryWindow;
 import verbena.verbs.QpType;
+import verbena.verbs.RemoteMemory;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
 
@@ -25,13 +26,13 @@ import verbena.verbs.WcStatus;
 class SoftRoceTest extends SoftRoceLab {
     @BeforeEach
     void connect() throws IOException {
-        connect(QpType.RC, ConnectOptions.defaults());
+        connect(QpType.RC, EndpointOptions.defaults());
     }
 
     @ParameterizedTest
     @ValueSource(ints = {1, 1023, 1024, 1025, 50_001})
     void weWrite(int bytes) throws Exception {
-        queuePair.postWrite(1, memory, 0, bytes, theirAddress + 7, theirKey);
+        queuePair.postWrite(1, memory.slice(0, bytes), new RemoteMemory(theirAddress + 7, theirKey, bytes));
         expect(1, WcStatus.SUCCESS);
         assertThat(theirs(7, bytes)).isEqualTo(ours(0, bytes));
     }
@@ -49,7 +50,7 @@ class SoftRoceTest extends SoftRoceLab {
     @ValueSource(ints = {1, 1023, 1024, 1025, 50_001})
     void weRead(int bytes) throws Exception {
         setTheirs(3, pattern(bytes));
-        queuePair.postRead(1, theirAddress + 3, theirKey, memory, 11, bytes);
+        queuePair.postRead(1, new RemoteMemory(theirAddress + 3, theirKey, bytes), memory.slice(11, bytes));
         expect(1, WcStatus.SUCCESS);
         assertThat(ours(11, bytes)).isEqualTo(pattern(bytes));
     }
@@ -81,7 +82,7 @@ class SoftRoceTest extends SoftRoceLab {
 
     @Test
     void theySendWithImmediateData() throws Exception {
-        queuePair.postReceive(2, memory, 0, 4_000);
+        queuePair.postReceive(2, memory.slice(0, 4_000));
         setTheirs(0, pattern(3_000));
         theyPost("send_imm", 3_000, "imm", 0xCAFE);
         expect(2, WcStatus.SUCCESS);
@@ -96,10 +97,11 @@ class SoftRoceTest extends SoftRoceLab {
         MemorySegment word = MemorySegment.ofArray(new byte[8]);
         word.set(ValueLayout.JAVA_LONG_UNALIGNED, 0, 1_000);
         setTheirs(512, word.toArray(ValueLayout.JAVA_BYTE));
-        queuePair.postFetchAdd(1, theirAddress + 512, theirKey, 7, memory, 0);
+        queuePair.postFetchAdd(1, new RemoteMemory(theirAddress + 512, theirKey, Long.BYTES), 7, memory.slice(0, 8));
         expect(1, WcStatus.SUCCESS);
         assertThat(memory.segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(1_000);
-        queuePair.postCompareSwap(2, theirAddress + 512, theirKey, 1_007, -2, memory, 8);
+        queuePair.postCompareSwap(
+                2, new RemoteMemory(theirAddress + 512, theirKey, Long.BYTES), 1_007, -2, memory.slice(8, 8));
         expect(2, WcStatus.SUCCESS);
         assertThat(memory.segment().get(ValueLayout.JAVA_LONG, 8)).isEqualTo(1_007);
         word.set(ValueLayout.JAVA_LONG_UNALIGNED, 0, -2);
@@ -122,7 +124,7 @@ class SoftRoceTest extends SoftRoceLab {
 
     @Test
     void theyRefuseOurWrongKey() throws Exception {
-        queuePair.postWrite(1, memory, 0, 100, theirAddress, theirKey ^ 0x55);
+        queuePair.postWrite(1, memory.slice(0, 100), new RemoteMemory(theirAddress, theirKey ^ 0x55, 100));
         expect(1, WcStatus.REM_ACCESS_ERR);
         assertThat(wc.cause()).contains("NAK access");
     }
@@ -146,7 +148,7 @@ class SoftRoceTest extends SoftRoceLab {
         while (context.counters().get("sent.nak-rnr") == 0) {
             assertThat(cq.await(wc, Duration.ofMillis(1))).isFalse();
         }
-        queuePair.postReceive(4, memory, 0, 2_000);
+        queuePair.postReceive(4, memory.slice(0, 2_000));
         expect(4, WcStatus.SUCCESS);
         expectThere(WcStatus.SUCCESS);
         assertThat(ours(0, 2_000)).isEqualTo(pattern(2_000));
@@ -154,7 +156,7 @@ class SoftRoceTest extends SoftRoceLab {
 
     @Test
     void weWaitForTheirReceive() throws Exception {
-        queuePair.postSend(1, memory, 0, 2_000);
+        queuePair.postSend(1, memory.slice(0, 2_000));
         while (context.counters().get("received.nak-rnr") == 0) {
             assertThat(cq.await(wc, Duration.ofMillis(1))).isFalse();
         }
@@ -167,13 +169,13 @@ class SoftRoceTest extends SoftRoceLab {
     @Test
     void theirReceiveIsTooSmall() throws Exception {
         theyReceive(0, 1_000);
-        queuePair.postSend(1, memory, 0, 2_000);
+        queuePair.postSend(1, memory.slice(0, 2_000));
         expect(1, WcStatus.REM_OP_ERR); // what rxe says; the standard asks for an invalid request
     }
 
     @Test
     void ourReceiveIsTooSmall() throws Exception {
-        queuePair.postReceive(1, memory, 0, 1_000);
+        queuePair.postReceive(1, memory.slice(0, 1_000));
         theyPost("send", 2_000);
         expect(1, WcStatus.LOC_LEN_ERR);
         expectThere(WcStatus.REM_INV_REQ_ERR);
@@ -186,7 +188,7 @@ class SoftRoceTest extends SoftRoceLab {
                 call("post_send", "qp", theirQp, "opcode", "bind_mw", "mw", mw, "bind_mr", theirMr, "size", 4_096);
         int key = (int) number(bound, "rkey");
         expectThere(WcStatus.SUCCESS);
-        queuePair.postWrite(1, memory, 0, 64, theirAddress, key);
+        queuePair.postWrite(1, memory.slice(0, 64), new RemoteMemory(theirAddress, key, 64));
         expect(1, WcStatus.SUCCESS);
         theyReceive(8_192, 100);
         try (var batch = queuePair.sendBatch()) {
@@ -194,7 +196,7 @@ class SoftRoceTest extends SoftRoceLab {
         }
         expect(2, WcStatus.SUCCESS);
         expectThere(WcStatus.SUCCESS);
-        queuePair.postWrite(3, memory, 0, 64, theirAddress, key);
+        queuePair.postWrite(3, memory.slice(0, 64), new RemoteMemory(theirAddress, key, 64));
         expect(3, WcStatus.REM_ACCESS_ERR);
     }
 
@@ -221,7 +223,7 @@ class SoftRoceTest extends SoftRoceLab {
             setTheirs(0, pattern(64));
             theyWrite(64, region.address(), key);
             expectThere(WcStatus.SUCCESS);
-            queuePair.postReceive(2, memory, 0, 100);
+            queuePair.postReceive(2, memory.slice(0, 100));
             theyPost("send_inv", 10, "inv", Integer.toUnsignedLong(key));
             expect(2, WcStatus.SUCCESS);
             assertThat(wc.hasInvalidate()).isTrue();

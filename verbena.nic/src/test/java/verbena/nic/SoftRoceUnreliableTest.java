@@ -8,9 +8,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import verbena.verbs.ConnectOptions;
+import verbena.verbs.EndpointOptions;
 import verbena.verbs.QpState;
 import verbena.verbs.QpType;
+import verbena.verbs.RemoteMemory;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
 
@@ -20,14 +21,14 @@ import verbena.verbs.WcStatus;
 class SoftRoceUnreliableTest extends SoftRoceLab {
     @BeforeEach
     void connect() throws IOException {
-        connect(QpType.UC, ConnectOptions.defaults());
+        connect(QpType.UC, EndpointOptions.defaults());
     }
 
     @ParameterizedTest
     @ValueSource(ints = {1, 1024, 1025, 50_001})
     void weSend(int bytes) throws Exception {
         theyReceive(0, 60_000);
-        queuePair.postSend(1, memory, 0, bytes);
+        queuePair.postSend(1, memory.slice(0, bytes));
         expect(1, WcStatus.SUCCESS);
         assertThat(number(expectThere(WcStatus.SUCCESS), "len")).isEqualTo(bytes);
         assertThat(theirs(0, bytes)).isEqualTo(ours(0, bytes));
@@ -36,7 +37,7 @@ class SoftRoceUnreliableTest extends SoftRoceLab {
     @ParameterizedTest
     @ValueSource(ints = {1, 1024, 1025, 50_001})
     void theySend(int bytes) throws Exception {
-        queuePair.postReceive(1, memory, 0, 60_000);
+        queuePair.postReceive(1, memory.slice(0, 60_000));
         setTheirs(0, pattern(bytes));
         theyPost("send", bytes);
         expectThere(WcStatus.SUCCESS);
@@ -48,7 +49,7 @@ class SoftRoceUnreliableTest extends SoftRoceLab {
     @Test
     void weSendNothing() throws Exception {
         theyReceive(0, 100);
-        queuePair.postSend(1, memory, 0, 0);
+        queuePair.postSend(1, memory.slice(0, 0));
         expect(1, WcStatus.SUCCESS);
         assertThat(number(expectThere(WcStatus.SUCCESS), "len")).isZero();
     }
@@ -72,7 +73,7 @@ class SoftRoceUnreliableTest extends SoftRoceLab {
 
     @Test
     void theyWriteWithImmediateData() throws Exception {
-        queuePair.postReceive(1, memory, 100_000, 100);
+        queuePair.postReceive(1, memory.slice(100_000, 100));
         setTheirs(0, pattern(3_000));
         theyWrite(3_000, memory.address(), memory.rkey());
         long key = Integer.toUnsignedLong(memory.rkey());
@@ -90,7 +91,7 @@ class SoftRoceUnreliableTest extends SoftRoceLab {
         theyPost("send", 2_000);
         expectThere(WcStatus.SUCCESS);
         awaitCounter("dropped.message", 2);
-        queuePair.postReceive(1, memory, 0, 2_000);
+        queuePair.postReceive(1, memory.slice(0, 2_000));
         setTheirs(0, pattern(500));
         theyPost("send", 500);
         expect(1, WcStatus.SUCCESS);
@@ -100,17 +101,17 @@ class SoftRoceUnreliableTest extends SoftRoceLab {
 
     @Test
     void whatFindsNoReceiveOfTheirsIsLost() throws Exception {
-        queuePair.postSend(1, memory, 0, 2_000);
+        queuePair.postSend(1, memory.slice(0, 2_000));
         expect(1, WcStatus.SUCCESS);
         theyReceive(0, 2_000);
-        queuePair.postSend(2, memory, 0, 500);
+        queuePair.postSend(2, memory.slice(0, 500));
         expect(2, WcStatus.SUCCESS);
         assertThat(number(expectThere(WcStatus.SUCCESS), "len")).isEqualTo(500);
     }
 
     @Test
     void whatIsLongerThanOurReceiveIsLostAndTheReceiveServesTheNext() throws Exception {
-        queuePair.postReceive(1, memory, 0, 1_000);
+        queuePair.postReceive(1, memory.slice(0, 1_000));
         theyPost("send", 2_000);
         expectThere(WcStatus.SUCCESS);
         awaitCounter("dropped.message", 2);
@@ -124,7 +125,7 @@ class SoftRoceUnreliableTest extends SoftRoceLab {
     @Test
     void whatIsLongerThanTheirReceiveEndsTheirQueuePair() throws Exception {
         theyReceive(0, 1_000);
-        queuePair.postSend(1, memory, 0, 2_000);
+        queuePair.postSend(1, memory.slice(0, 2_000));
         expect(1, WcStatus.SUCCESS);
         expectThere(WcStatus.LOC_QP_OP_ERR); // rxe's own way; by the standard the receive is for the next message
     }
@@ -145,10 +146,10 @@ class SoftRoceUnreliableTest extends SoftRoceLab {
 
     @Test
     void theyDropOurWriteWithAWrongKey() throws Exception {
-        queuePair.postWrite(1, memory, 0, 100, theirAddress, theirKey ^ 0x55);
+        queuePair.postWrite(1, memory.slice(0, 100), new RemoteMemory(theirAddress, theirKey ^ 0x55, 100));
         expect(1, WcStatus.SUCCESS);
         theyReceive(0, 100);
-        queuePair.postSend(2, memory, 7, 50);
+        queuePair.postSend(2, memory.slice(7, 50));
         expect(2, WcStatus.SUCCESS);
         assertThat(number(expectThere(WcStatus.SUCCESS), "len")).isEqualTo(50);
         assertThat(theirs(0, 50)).isEqualTo(ours(7, 50));
@@ -157,7 +158,7 @@ class SoftRoceUnreliableTest extends SoftRoceLab {
 
     @Test
     void ourFailedSendIsNoEndOfReceiving() throws Exception {
-        queuePair.postReceive(9, memory, 0, 1_000);
+        queuePair.postReceive(9, memory.slice(0, 1_000));
         try (var batch = queuePair.sendBatch()) {
             batch.send(1).sge(memory.lkey() ^ 0x55, memory.address(), 8).submit();
         }

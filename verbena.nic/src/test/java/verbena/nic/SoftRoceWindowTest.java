@@ -11,10 +11,11 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import verbena.verbs.Access;
-import verbena.verbs.ConnectOptions;
+import verbena.verbs.EndpointOptions;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.MemoryWindow;
 import verbena.verbs.QpType;
+import verbena.verbs.RemoteMemory;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
 
@@ -29,7 +30,7 @@ class SoftRoceWindowTest extends SoftRoceLab {
 
     @BeforeEach
     void connect() throws IOException {
-        connect(QpType.RC, ConnectOptions.defaults());
+        connect(QpType.RC, EndpointOptions.defaults());
         region = domain.allocate(
                 2 * WINDOW_BYTES, Set.of(Access.LOCAL_WRITE, Access.REMOTE_READ, Access.REMOTE_WRITE, Access.MW_BIND));
     }
@@ -68,15 +69,15 @@ class SoftRoceWindowTest extends SoftRoceLab {
     @ValueSource(ints = {1, 2})
     void weWriteAndReadThroughTheirWindow(int type) throws Exception {
         int key = theyBind(type);
-        queuePair.postWrite(1, memory, 0, WINDOW_BYTES, theirAddress, key);
+        queuePair.postWrite(1, memory.slice(0, WINDOW_BYTES), new RemoteMemory(theirAddress, key, WINDOW_BYTES));
         expect(1, WcStatus.SUCCESS);
         assertThat(theirs(0, WINDOW_BYTES)).isEqualTo(ours(0, WINDOW_BYTES));
-        queuePair.postRead(2, theirAddress + 5, key, memory, 10_000, 100);
+        queuePair.postRead(2, new RemoteMemory(theirAddress + 5, key, 100), memory.slice(10_000, 100));
         expect(2, WcStatus.SUCCESS);
         assertThat(ours(10_000, 100)).isEqualTo(ours(5, 100));
-        queuePair.postWrite(3, memory, 0, 2, theirAddress + WINDOW_BYTES - 1, key);
+        queuePair.postWrite(3, memory.slice(0, 2), new RemoteMemory(theirAddress + WINDOW_BYTES - 1, key, 2));
         expect(3, WcStatus.SUCCESS); // rxe takes the end of the region for that of the window
-        queuePair.postWrite(4, memory, 0, 2, theirAddress + BYTES - 1, key);
+        queuePair.postWrite(4, memory.slice(0, 2), new RemoteMemory(theirAddress + BYTES - 1, key, 2));
         expect(4, WcStatus.REM_ACCESS_ERR);
     }
 
@@ -100,9 +101,9 @@ class SoftRoceWindowTest extends SoftRoceLab {
     @Test
     void weMayOnlyReadThroughTheirWindowForReading() throws Exception {
         int key = theyBind(2, "mw_access", REMOTE_READ);
-        queuePair.postRead(1, theirAddress, key, memory, 0, 100);
+        queuePair.postRead(1, new RemoteMemory(theirAddress, key, 100), memory.slice(0, 100));
         expect(1, WcStatus.SUCCESS);
-        queuePair.postWrite(2, memory, 0, 100, theirAddress, key);
+        queuePair.postWrite(2, memory.slice(0, 100), new RemoteMemory(theirAddress, key, 100));
         expect(2, WcStatus.REM_ACCESS_ERR);
     }
 
@@ -120,11 +121,11 @@ class SoftRoceWindowTest extends SoftRoceLab {
     @Test
     void theirWindowWithdrawnByThemIsClosedToUs() throws Exception {
         int key = theyBind(2);
-        queuePair.postWrite(1, memory, 0, 64, theirAddress, key);
+        queuePair.postWrite(1, memory.slice(0, 64), new RemoteMemory(theirAddress, key, 64));
         expect(1, WcStatus.SUCCESS);
         call("post_send", "qp", theirQp, "opcode", "local_inv", "inv", Integer.toUnsignedLong(key));
         expectThere(WcStatus.SUCCESS);
-        queuePair.postWrite(2, memory, 0, 64, theirAddress, key);
+        queuePair.postWrite(2, memory.slice(0, 64), new RemoteMemory(theirAddress, key, 64));
         expect(2, WcStatus.REM_ACCESS_ERR);
     }
 
@@ -159,7 +160,7 @@ class SoftRoceWindowTest extends SoftRoceLab {
     void theyCannotWithdrawOurWindowOfTypeOneWithASend() throws Exception {
         try (MemoryWindow window = domain.allocateWindow(MemoryWindow.Type.TYPE_1)) {
             int key = weBind(window, Set.of(Access.REMOTE_WRITE));
-            queuePair.postReceive(1, memory, 0, 100);
+            queuePair.postReceive(1, memory.slice(0, 100));
             theyPost("send_inv", 10, "inv", Integer.toUnsignedLong(key));
             expect(1, WcStatus.REM_INV_REQ_ERR); // and no NAK (IBTA 9.9.3.1, fault class J)
         }

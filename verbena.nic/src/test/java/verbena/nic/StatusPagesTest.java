@@ -17,7 +17,8 @@ import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.Completion;
 import verbena.verbs.CompletionQueue;
-import verbena.verbs.ConnectOptions;
+import verbena.verbs.EndpointOptions;
+import verbena.verbs.RemoteMemory;
 import verbena.verbs.SendBatch;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
@@ -119,15 +120,15 @@ class StatusPagesTest {
             return switch (status) {
                 case LOC_LEN_ERR -> {
                     connect(pair);
-                    pair.b.qp.postReceive(1, pair.b.memory, 0, 64);
-                    pair.a.qp.postSend(2, pair.a.memory, 0, 100);
+                    pair.b.qp.postReceive(1, pair.b.memory.slice(0, 64));
+                    pair.a.qp.postSend(2, pair.a.memory.slice(0, 100));
                     yield first(pair, pair.b.cq);
                 }
                 case LOC_QP_OP_ERR -> {
                     pair.a.qp.connect(
-                            pair.b.qp.endpoint(), ConnectOptions.defaults().withMaxReadAtomic(0));
+                            pair.b.qp.endpoint(), EndpointOptions.defaults().withMaxReadAtomic(0));
                     pair.b.qp.connect(pair.a.qp.endpoint());
-                    pair.a.qp.postRead(1, pair.b.memory.address(), pair.b.memory.rkey(), pair.a.memory, 0, 8);
+                    pair.a.qp.postRead(1, pair.b.memory.remote().slice(0, 8), pair.a.memory.slice(0, 8));
                     yield first(pair, pair.a.cq);
                 }
                 case LOC_PROT_ERR -> {
@@ -142,8 +143,9 @@ class StatusPagesTest {
                 }
                 case WR_FLUSH_ERR -> {
                     connect(pair);
-                    pair.a.qp.postWrite(1, pair.a.memory, 0, 8, pair.b.memory.address(), 0x1234);
-                    pair.a.qp.postSend(2, pair.a.memory, 0, 8);
+                    pair.a.qp.postWrite(
+                            1, pair.a.memory.slice(0, 8), new RemoteMemory(pair.b.memory.address(), 0x1234, 8));
+                    pair.a.qp.postSend(2, pair.a.memory.slice(0, 8));
                     first(pair, pair.a.cq);
                     yield first(pair, pair.a.cq);
                 }
@@ -158,12 +160,12 @@ class StatusPagesTest {
                     connect(pair);
                     int syndrome = status == WcStatus.BAD_RESP_ERR ? 0x47 : Syndrome.NAK_INVALID_RD_REQUEST;
                     pair.b.wire.loses = frame -> becomes(syndrome, frame);
-                    pair.a.qp.postWrite(1, pair.a.memory, 0, 8, pair.b.memory.address(), pair.b.memory.rkey());
+                    pair.a.qp.postWrite(1, pair.a.memory.slice(0, 8), pair.b.memory.remote());
                     yield first(pair, pair.a.cq);
                 }
                 case LOC_ACCESS_ERR -> {
                     connect(pair);
-                    pair.b.qp.postReceive(1, pair.b.memory, 0, 8);
+                    pair.b.qp.postReceive(1, pair.b.memory.slice(0, 8));
                     var target = pair.b.domain.allocate(8192, Access.remoteAll());
                     pair.a.wire.room = 1; // the peer takes the first packet before the last leaves
                     pair.a.wire.loses = frame -> {
@@ -172,41 +174,42 @@ class StatusPagesTest {
                         }
                         return false;
                     };
-                    pair.a.qp.postWriteWithImmediate(2, pair.a.memory, 0, 8192, target.address(), target.rkey(), 7);
+                    pair.a.qp.postWriteWithImmediate(2, pair.a.memory.slice(0, 8192), target.remote(), 7);
                     yield first(pair, pair.b.cq);
                 }
                 case REM_INV_REQ_ERR -> {
                     pair.a.qp.connect(pair.b.qp.endpoint());
                     pair.b.qp.connect(
-                            pair.a.qp.endpoint(), ConnectOptions.defaults().withAccess(Set.of(Access.REMOTE_READ)));
-                    pair.a.qp.postWrite(1, pair.a.memory, 0, 8, pair.b.memory.address(), pair.b.memory.rkey());
+                            pair.a.qp.endpoint(), EndpointOptions.defaults().withAccess(Set.of(Access.REMOTE_READ)));
+                    pair.a.qp.postWrite(1, pair.a.memory.slice(0, 8), pair.b.memory.remote());
                     yield first(pair, pair.a.cq);
                 }
                 case REM_ACCESS_ERR -> {
                     connect(pair);
-                    pair.a.qp.postWrite(1, pair.a.memory, 0, 8, pair.b.memory.address(), 0x1234);
+                    pair.a.qp.postWrite(
+                            1, pair.a.memory.slice(0, 8), new RemoteMemory(pair.b.memory.address(), 0x1234, 8));
                     yield first(pair, pair.a.cq);
                 }
                 case REM_OP_ERR -> {
                     connect(pair);
                     var gone = pair.b.domain.allocate(100, Access.remoteAll());
-                    pair.b.qp.postReceive(1, gone, 0, 100);
+                    pair.b.qp.postReceive(1, gone.slice(0, 100));
                     gone.close();
-                    pair.a.qp.postSend(2, pair.a.memory, 0, 100);
+                    pair.a.qp.postSend(2, pair.a.memory.slice(0, 100));
                     yield first(pair, pair.a.cq);
                 }
                 case RETRY_EXC_ERR -> {
                     connect(pair);
                     pair.a.wire.loses = _ -> true;
-                    pair.a.qp.postSend(1, pair.a.memory, 0, 100);
+                    pair.a.qp.postSend(1, pair.a.memory.slice(0, 100));
                     yield first(pair, pair.a.cq);
                 }
                 case RNR_RETRY_EXC_ERR -> {
                     pair.a.qp.connect(
                             pair.b.qp.endpoint(),
-                            ConnectOptions.defaults().withRetries(AckTimeout.atLeast(Duration.ofMillis(60)), 7, 3));
+                            EndpointOptions.defaults().withRetries(AckTimeout.atLeast(Duration.ofMillis(60)), 7, 3));
                     pair.b.qp.connect(pair.a.qp.endpoint());
-                    pair.a.qp.postSend(1, pair.a.memory, 0, 100);
+                    pair.a.qp.postSend(1, pair.a.memory.slice(0, 100));
                     yield first(pair, pair.a.cq);
                 }
                 case SUCCESS,

@@ -25,6 +25,7 @@ import verbena.verbs.MemoryRegion;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
+import verbena.verbs.RemoteMemory;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
 import verbena.wire.Frame;
@@ -87,7 +88,7 @@ class TapTest {
             var b = new Notes();
             pair.a.context.tap(a);
             pair.b.context.tap(b);
-            pair.a.qp.postWrite(1, pair.a.memory, 0, 10_000, pair.b.memory.address(), pair.b.memory.rkey());
+            pair.a.qp.postWrite(1, pair.a.memory.slice(0, 10_000), pair.b.memory.remote());
             pair.settle();
 
             assertThat(a.lines)
@@ -111,7 +112,7 @@ class TapTest {
             var b = new Notes();
             pair.b.context.tap(b);
             for (int i = 0; i < 3; i++) {
-                pair.a.qp.postRead(i, pair.b.memory.address(), pair.b.memory.rkey(), pair.a.memory, 0, 8);
+                pair.a.qp.postRead(i, pair.b.memory.remote().slice(0, 8), pair.a.memory.slice(0, 8));
                 pair.settle();
             }
             assertThat(b.lines)
@@ -131,7 +132,7 @@ class TapTest {
             var b = new Notes();
             pair.b.context.tap(b);
             int noKey = pair.b.memory.rkey() ^ 0x0100;
-            pair.a.qp.postWrite(1, pair.a.memory, 0, 8, pair.b.memory.address(), noKey);
+            pair.a.qp.postWrite(1, pair.a.memory.slice(0, 8), new RemoteMemory(pair.b.memory.address(), noKey, 8));
             pair.settle();
             assertThat(pair.a.completions()).containsExactly("1 " + WcStatus.REM_ACCESS_ERR);
 
@@ -179,7 +180,7 @@ class TapTest {
     }
 
     private static void write(Pair pair) {
-        pair.a.qp.postWrite(1, pair.a.memory, 0, 8, pair.b.memory.address(), pair.b.memory.rkey());
+        pair.a.qp.postWrite(1, pair.a.memory.slice(0, 8), pair.b.memory.remote());
         pair.settle();
     }
 
@@ -195,14 +196,14 @@ class TapTest {
             from.context.tap(a);
             to.context.tap(b);
             from.memory.segment().fill((byte) 0x5A);
-            from.queuePair.postFetchAdd(1, to.memory.address(), to.memory.rkey(), 5, from.memory, 0);
+            from.queuePair.postFetchAdd(1, to.memory.remote(), 5, from.memory.slice(0, 8));
             from.await();
-            from.queuePair.postFetchAdd(1, to.memory.address(), to.memory.rkey(), 5, from.memory, 0);
+            from.queuePair.postFetchAdd(1, to.memory.remote(), 5, from.memory.slice(0, 8));
             from.await();
             for (int bytes : new int[] {0, 1, 4_096, 20_000}) {
-                from.queuePair.postWrite(1, from.memory, 0, bytes, to.memory.address(), to.memory.rkey());
+                from.queuePair.postWrite(1, from.memory.slice(0, bytes), to.memory.remote());
                 from.await();
-                from.queuePair.postRead(1, to.memory.address(), to.memory.rkey(), from.memory, 0, bytes);
+                from.queuePair.postRead(1, to.memory.remote().slice(0, bytes), from.memory.slice(0, bytes));
                 from.await();
             }
             from.context.untap(a);
@@ -226,7 +227,7 @@ class TapTest {
             from.context.tap(a);
             to.context.tap(b);
             for (int i = 0; i < 20; i++) {
-                from.queuePair.postWrite(i, from.memory, 0, 100, to.memory.address(), to.memory.rkey());
+                from.queuePair.postWrite(i, from.memory.slice(0, 100), to.memory.remote());
                 from.await();
             }
             from.context.untap(a);
@@ -247,7 +248,7 @@ class TapTest {
             from.queuePair.connect(
                     new Endpoint(Gid.parse("192.0.2.1"), own.gidType(), own.qpn(), own.psn(), own.mtu()));
             from.context.tap(notes);
-            from.queuePair.postWrite(1, from.memory, 0, 8, 0, 0);
+            from.queuePair.postWrite(1, from.memory.slice(0, 8), new RemoteMemory(0, 0, 8));
             while (from.context.counters().get("unsendable") == 0) {
                 from.cq.await(new WorkCompletion(), Duration.ofMillis(1));
             }

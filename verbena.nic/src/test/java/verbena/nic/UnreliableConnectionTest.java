@@ -29,10 +29,10 @@ class UnreliableConnectionTest {
     @Test
     void messagesAndWritesArrive() {
         a.memory.segment().asSlice(0, 10_000).fill((byte) 5);
-        ub.postReceive(7, b.memory, 0, 10_000);
-        ub.postReceive(8, b.memory, 0, 0);
-        ua.postSend(1, a.memory, 0, 10_000);
-        ua.postWriteWithImmediate(2, a.memory, 0, 9_000, b.memory.address() + 20_000, b.memory.rkey(), 3);
+        ub.postReceive(7, b.memory.slice(0, 10_000));
+        ub.postReceive(8, b.memory.slice(0, 0));
+        ua.postSend(1, a.memory.slice(0, 10_000));
+        ua.postWriteWithImmediate(2, a.memory.slice(0, 9_000), b.memory.remote().slice(20_000, 9_000), 3);
         pair.settle();
         assertThat(a.completions()).containsExactly("1 SUCCESS", "2 SUCCESS");
         assertThat(b.completions()).containsExactly("7 SUCCESS", "8 SUCCESS");
@@ -52,9 +52,9 @@ class UnreliableConnectionTest {
     void whatIsLostIsLostWholeAndItsReceiveIsForTheNext() {
         int[] packets = {0};
         a.wire.loses = _ -> ++packets[0] == 2;
-        ub.postReceive(7, b.memory, 0, 10_000);
-        ua.postSend(1, a.memory, 0, 10_000);
-        ua.postSend(2, a.memory, 0, 100);
+        ub.postReceive(7, b.memory.slice(0, 10_000));
+        ua.postSend(1, a.memory.slice(0, 10_000));
+        ua.postSend(2, a.memory.slice(0, 100));
         pair.settle();
         assertThat(a.completions()).containsExactly("1 SUCCESS", "2 SUCCESS");
         assertThat(b.completions()).containsExactly("7 SUCCESS");

@@ -19,9 +19,9 @@ import verbena.foreign.SystemFunction;
 import verbena.verbs.Access;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.CompletionQueueOptions;
-import verbena.verbs.ConnectOptions;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
+import verbena.verbs.EndpointOptions;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
@@ -45,9 +45,9 @@ class VisitTest {
     private final WorkCompletion wc = new WorkCompletion();
 
     VisitTest() {
-        here.qp.connect(there.qp.endpoint(), ConnectOptions.defaults());
-        there.qp.connect(here.qp.endpoint(), ConnectOptions.defaults());
-        channel.addListener(told::release);
+        here.qp.connect(there.qp.endpoint(), EndpointOptions.defaults());
+        there.qp.connect(here.qp.endpoint(), EndpointOptions.defaults());
+        channel.waitSource().addListener(told::release);
     }
 
     private <T extends VerbsObject> T made(T object) {
@@ -94,9 +94,9 @@ class VisitTest {
     }
 
     private void send(long number) {
-        there.cq.arm(false);
-        there.qp.postReceive(number, there.memory, 0, 8);
-        here.qp.postSend(number, here.memory, 0, 8);
+        there.cq.arm();
+        there.qp.postReceive(number, there.memory.slice(0, 8));
+        here.qp.postSend(number, here.memory.slice(0, 8));
     }
 
     private void expect(long number) {

@@ -15,7 +15,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import verbena.messages.Call;
 import verbena.messages.CallHandler;
@@ -82,8 +81,10 @@ public final class CallTracing implements CallObserver {
             }
 
             @Override
-            public void end(Optional<Throwable> failure) {
-                failure.ifPresent(why -> failed(span, why));
+            public void end(@Nullable Throwable failure) {
+                if (failure != null) {
+                    failed(span, failure);
+                }
                 span.end();
             }
         };

@@ -4,10 +4,10 @@ import java.util.List;
 import java.util.function.IntSupplier;
 import verbena.verbs.AddressVector;
 import verbena.verbs.Capability;
-import verbena.verbs.ConnectOptions;
 import verbena.verbs.Context;
 import verbena.verbs.DeviceAttributes;
 import verbena.verbs.Endpoint;
+import verbena.verbs.EndpointOptions;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.verbs.InvalidAttributesException;
@@ -61,7 +61,7 @@ public final class PeerConnector {
     }
 
     /// Brings the queue pair to RTS.
-    public void connect(Endpoint remote, ConnectOptions choices) {
+    public void connect(Endpoint remote, EndpointOptions choices) {
         require("connect");
         if (qp.type() == QpType.UD) {
             throw new InvalidStateException("connect: " + qp + " is of type UD, which has no peer: modify it to"
@@ -93,7 +93,7 @@ public final class PeerConnector {
         toRts(choices);
     }
 
-    private void toRtr(Endpoint remote, ConnectOptions choices, AddressVector path, Mtu mtu) {
+    private void toRtr(Endpoint remote, EndpointOptions choices, AddressVector path, Mtu mtu) {
         switch (qp.type()) {
             case UC, XRC_INITIATOR -> qp.modify(new Transition.ToRtrUc(path, mtu, remote.qpn(), remote.psn()));
             case RC, XRC_TARGET -> {
@@ -104,7 +104,7 @@ public final class PeerConnector {
         }
     }
 
-    private void toRts(ConnectOptions choices) {
+    private void toRts(EndpointOptions choices) {
         switch (qp.type()) {
             case UC -> qp.modify(new Transition.ToRtsUnreliable(initialPsn));
             case XRC_TARGET ->
@@ -152,7 +152,7 @@ public final class PeerConnector {
         return context.gidFor(PORT, peer);
     }
 
-    private Mtu mtu(Endpoint remote, ConnectOptions choices) {
+    private Mtu mtu(Endpoint remote, EndpointOptions choices) {
         Mtu active = activeMtu();
         Mtu common = active.min(remote.mtu());
         Mtu mtu = choices.mtu().orElse(common);

@@ -1,8 +1,8 @@
 package verbena.sim;
 
 import verbena.verbs.AddressVector;
-import verbena.verbs.ConnectOptions;
 import verbena.verbs.Context;
+import verbena.verbs.EndpointOptions;
 import verbena.verbs.GidEntry;
 import verbena.verbs.Mtu;
 import verbena.verbs.QpModification;
@@ -17,13 +17,13 @@ final class Connecting {
     private Connecting() {}
 
     static void connect(
-            QueuePair one, int psnOfOne, QueuePair other, int psnOfOther, boolean ipv6, ConnectOptions options) {
+            QueuePair one, int psnOfOne, QueuePair other, int psnOfOther, boolean ipv6, EndpointOptions options) {
         bringUp(one, psnOfOne, other, psnOfOther, ipv6, options);
         bringUp(other, psnOfOther, one, psnOfOne, ipv6, options);
     }
 
     private static void bringUp(
-            QueuePair own, int ownPsn, QueuePair peer, int peerPsn, boolean ipv6, ConnectOptions options) {
+            QueuePair own, int ownPsn, QueuePair peer, int peerPsn, boolean ipv6, EndpointOptions options) {
         GidEntry from = gid(own, ipv6);
         AddressVector path = AddressVector.to(gid(peer, ipv6).gid(), from.index());
         Mtu mtu = options.mtu().orElse(context(own).port(1).activeMtu());

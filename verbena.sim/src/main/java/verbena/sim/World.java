@@ -11,7 +11,7 @@ import verbena.nic.link.Link;
 import verbena.nic.roce.LinkDevice;
 import verbena.transport.Protocol;
 import verbena.transport.congestion.CongestionRule;
-import verbena.verbs.ConnectOptions;
+import verbena.verbs.EndpointOptions;
 import verbena.verbs.Preview;
 import verbena.verbs.QueuePair;
 import verbena.wire.Frame;
@@ -25,7 +25,7 @@ import verbena.wire.ib.Psn;
 /// var world = new World(seed);
 /// SimDevice a = world.addDevice();          // program it through a.context(), with the verbs API
 /// SimDevice b = world.addDevice();
-/// world.connect(qpOfA, qpOfB, ConnectOptions.defaults());
+/// world.connect(qpOfA, qpOfB, EndpointOptions.defaults());
 /// world.faults(NetworkFaults.of(0.05, 0, 0));
 /// while (world.step()) { ... poll, check, post ... }
 /// ```
@@ -128,13 +128,13 @@ public final class World {
 
     /// Connects two queue pairs of type RC or UC that are in RESET, over IPv4 or IPv6, with first PSNs half of
     /// which are within 64 of the wrap.
-    public void connect(QueuePair one, QueuePair other, ConnectOptions options) {
+    public void connect(QueuePair one, QueuePair other, EndpointOptions options) {
         boolean ipv6 = random.nextBoolean();
         Connecting.connect(one, firstPsn(), other, firstPsn(), ipv6, options);
     }
 
     /// Connects two queue pairs that have the same first PSN.
-    public void connect(QueuePair one, QueuePair other, int firstPsn, ConnectOptions options) {
+    public void connect(QueuePair one, QueuePair other, int firstPsn, EndpointOptions options) {
         Connecting.connect(one, firstPsn, other, firstPsn, random.nextBoolean(), options);
     }
 

@@ -13,7 +13,7 @@ import verbena.nic.link.Link;
 import verbena.transport.congestion.PeerWindow;
 import verbena.verbs.Access;
 import verbena.verbs.CompletionQueue;
-import verbena.verbs.ConnectOptions;
+import verbena.verbs.EndpointOptions;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QueuePair;
@@ -57,7 +57,7 @@ class FlowTest {
             QueuePair mine = domain.createQueuePair(QueuePairOptions.rc(cq).withDepth(DEPTH, 1));
             QueuePair theirs =
                     other.domain.createQueuePair(QueuePairOptions.rc(other.cq).withDepth(DEPTH, 1));
-            world.connect(mine, theirs, ConnectOptions.defaults());
+            world.connect(mine, theirs, EndpointOptions.defaults());
             queuePairs.add(mine);
         }
 
@@ -246,7 +246,7 @@ class FlowTest {
         End[] two = pair(2);
         QueuePair waiting = two[0].queuePairs.removeFirst();
         for (int i = 0; i < DEPTH; i++) {
-            waiting.postSend(i, two[0].memory, 0, MESSAGE);
+            waiting.postSend(i, two[0].memory.slice(0, MESSAGE));
         }
         long nanos = transfer(List.of(two[0]), two[1], false, MESSAGE, 500, DEPTH);
         assertThat(two[0].count("received.nak-rnr")).isPositive();

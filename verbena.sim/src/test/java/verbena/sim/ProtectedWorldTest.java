@@ -14,7 +14,7 @@ import verbena.nic.link.psp.PspLink;
 import verbena.nic.link.psp.PspPolicy;
 import verbena.verbs.Access;
 import verbena.verbs.CompletionQueue;
-import verbena.verbs.ConnectOptions;
+import verbena.verbs.EndpointOptions;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
@@ -98,7 +98,7 @@ class ProtectedWorldTest {
             PspVersion version = seed % 2 == 0 ? PspVersion.AES_GCM_128 : PspVersion.AES_GCM_256;
             var a = new End(world, version);
             var b = new End(world, version);
-            world.connect(a.queuePair, b.queuePair, ConnectOptions.defaults());
+            world.connect(a.queuePair, b.queuePair, EndpointOptions.defaults());
             world.faults(NetworkFaults.of(0.01, 0.01, 0.01).withReorder(0.01, 8).withJitter(10_000));
             for (int i = 0; i < TRANSFERS; i++) {
                 transfer(world, a, b);
@@ -126,7 +126,7 @@ class ProtectedWorldTest {
         for (int i = 0; i < BYTES; i += 8) {
             from.memory.segment().set(ValueLayout.JAVA_LONG, i, world.random().nextLong());
         }
-        from.queuePair.postWrite(1, from.memory, 0, BYTES, to.memory.address(), to.memory.rkey());
+        from.queuePair.postWrite(1, from.memory.slice(0, BYTES), to.memory.remote());
         var completion = new WorkCompletion();
         assertThat(world.runUntil(() -> from.device.poll(from.queue, completion), MINUTE))
                 .as("world %d", world.seed())

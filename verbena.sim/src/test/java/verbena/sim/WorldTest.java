@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import verbena.verbs.Access;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.CompletionQueue;
-import verbena.verbs.ConnectOptions;
+import verbena.verbs.EndpointOptions;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.QpState;
 import verbena.verbs.QueuePair;
@@ -45,7 +45,7 @@ class WorldTest {
             world = new World(seed);
             a = new End(world);
             b = new End(world);
-            world.connect(a.qp, b.qp, ConnectOptions.defaults());
+            world.connect(a.qp, b.qp, EndpointOptions.defaults());
         }
 
         /// Writes all of a's memory to b.
@@ -53,7 +53,7 @@ class WorldTest {
             for (int i = 0; i < BYTES; i += 8) {
                 a.memory.segment().set(ValueLayout.JAVA_LONG, i, world.random().nextLong());
             }
-            a.qp.postWrite(1, a.memory, 0, BYTES, b.memory.address(), b.memory.rkey());
+            a.qp.postWrite(1, a.memory.slice(0, BYTES), b.memory.remote());
             var wc = new WorkCompletion();
             assertThat(world.runUntil(() -> a.device.poll(a.cq, wc), 60_000_000_000L))
                     .isTrue();
@@ -104,7 +104,7 @@ class WorldTest {
             made.add(domain.createQueuePair(QueuePairOptions.rc(cq).withSharedReceiveQueue(srq)));
         }
         for (int i = 0; i < 64; i += 2) {
-            world.connect(made.get(i), made.get(i + 1), ConnectOptions.defaults());
+            world.connect(made.get(i), made.get(i + 1), EndpointOptions.defaults());
         }
         try (var batch = made.getFirst().sendBatch()) {
             batch.send(1).send(2).submit();

@@ -17,6 +17,7 @@ import java.nio.channels.InterruptibleChannel;
 import java.nio.channels.NoConnectionPendingException;
 import java.nio.channels.NotYetConnectedException;
 import java.nio.channels.ScatteringByteChannel;
+import java.nio.channels.SelectionKey;
 import java.nio.channels.UnresolvedAddressException;
 import java.time.Duration;
 import java.util.Objects;
@@ -27,12 +28,17 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import verbena.stream.protocol.StreamMessage.Hello;
+import verbena.stream.waiting.DeviceWatch;
 import verbena.verbs.Context;
 import verbena.verbs.MemoryRegion;
+import verbena.verbs.Preview;
 import verbena.verbs.ProtectionDomain;
+import verbena.verbs.Waitable;
 import verbena.verbs.cm.ConnectionId;
 import verbena.verbs.cm.EventChannel;
 import verbena.verbs.cm.PortSpace;
+import verbena.verbs.spi.DeviceWait;
+import verbena.verbs.spi.WaitSource;
 
 /// A connection that carries bytes in both directions, as a socket channel does, over any device. The peer is a
 /// [StreamChannel], or a C program with rsockets (rsocket(7)).
@@ -59,7 +65,7 @@ import verbena.verbs.cm.PortSpace;
 ///
 /// @since 0.1
 public final class StreamChannel
-        implements ByteChannel, GatheringByteChannel, ScatteringByteChannel, InterruptibleChannel {
+        implements ByteChannel, GatheringByteChannel, ScatteringByteChannel, InterruptibleChannel, Waitable {
     /// An operation of [#readyOps]: the next read would not find a byte, but the end or a failure.
     public static final int OP_END = OpenStream.OP_END;
     private final StreamOptions options;
@@ -67,6 +73,8 @@ public final class StreamChannel
     private final ConnectionId id;
     private final ConnectingStream connecting;
     private final AtomicBoolean isClosed = new AtomicBoolean();
+    /// The listener of a waiter, which learns of a close too.
+    private volatile Runnable waiter = () -> {};
     private volatile boolean isBlocking = true;
     /// Null until it is connected.
     private volatile @Nullable OpenStream open;
@@ -386,6 +394,67 @@ public final class StreamChannel
         return stream == null ? 0 : stream.readyOps(interestOps);
     }
 
+    /// Returns whether a read would return without waiting: bytes, the end or a failure. For a
+    /// [verbena.verbs.Waiter], of which a connected channel may have one, in place of [#onReadiness].
+    @Override
+    public boolean isReady() {
+        return !isOpen() || readyOps(SelectionKey.OP_READ) != 0;
+    }
+
+    @Preview
+    @Override
+    public WaitSource waitSource() {
+        return new Attending();
+    }
+
+    /// The side for a waiter, whose thread visits the device.
+    private final class Attending implements WaitSource {
+        private @Nullable BooleanSupplier condition;
+        private volatile @Nullable DeviceWait visit;
+
+        @Override
+        public void addListener(Runnable listener) {
+            waiter = listener;
+            try {
+                onReadiness(listener);
+            } catch (ClosedChannelException e) {
+                // it is ready
+            }
+        }
+
+        @Override
+        public void removeListener(Runnable listener) {
+            waiter = () -> {};
+            OpenStream stream = open;
+            if (stream != null) {
+                stream.listen(waiter);
+            }
+        }
+
+        @Override
+        public boolean attend(BooleanSupplier isOver, long nanos) {
+            DeviceWait at = visit;
+            if (at == null || condition != isOver) {
+                at = DeviceWatch.waiter(context(), isOver);
+                condition = isOver;
+                visit = at;
+            }
+            if (at == null) {
+                return false;
+            }
+            at.watchNone();
+            return at.await(nanos);
+        }
+
+        @Override
+        public void wakeAttendant() {
+            DeviceWait at = visit;
+            if (at != null) {
+                at.wake();
+            }
+        }
+    }
+
     /// Returns the protection domain of the connection; empty before it is connected.
     public Optional<ProtectionDomain> domain() {
         OpenStream stream = open;
@@ -444,6 +513,7 @@ public final class StreamChannel
         if (!isClosed.compareAndSet(false, true)) {
             return;
         }
+        waiter.run();
         OpenStream stream = open;
         if (stream != null) {
             stream.close(lingerNanos);

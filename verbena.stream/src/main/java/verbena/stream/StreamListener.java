@@ -17,6 +17,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -24,12 +25,15 @@ import verbena.stream.protocol.StreamMessage.Hello;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.InUseException;
 import verbena.verbs.InvalidStateException;
+import verbena.verbs.Preview;
 import verbena.verbs.VerbsException;
+import verbena.verbs.Waitable;
 import verbena.verbs.cm.ConnectionEvent;
 import verbena.verbs.cm.ConnectionId;
 import verbena.verbs.cm.EventChannel;
 import verbena.verbs.cm.PortSpace;
 import verbena.verbs.cm.PrivateData;
+import verbena.verbs.spi.WaitSource;
 
 /// A listener at a port, which gives out connections as [StreamChannel]s. Any thread may accept, and several at once.
 ///
@@ -40,7 +44,7 @@ import verbena.verbs.cm.PrivateData;
 /// [java.nio.channels.ClosedChannelException].
 ///
 /// @since 0.1
-public final class StreamListener implements Channel {
+public final class StreamListener implements Channel, Waitable {
     private static final int BACKLOG = 128;
     /// The number of requests that the device keeps. A request that waits for a decision has no memory for a stream
     /// yet.
@@ -57,6 +61,19 @@ public final class StreamListener implements Channel {
     private final Condition changed = lock.newCondition();
     private volatile boolean isBlocking = true;
     private volatile Runnable readiness = () -> {};
+    private final List<Runnable> waiters = new CopyOnWriteArrayList<>();
+    /// The side for a waiter. The listener's own thread attends to the device.
+    private final WaitSource waitSource = new WaitSource() {
+        @Override
+        public void addListener(Runnable listener) {
+            waiters.add(listener);
+        }
+
+        @Override
+        public void removeListener(Runnable listener) {
+            waiters.remove(listener);
+        }
+    };
 
     // Guarded by the lock.
     private final Map<ConnectionId, Begun> arriving = new HashMap<>();
@@ -196,6 +213,7 @@ public final class StreamListener implements Channel {
     }
 
     /// Returns whether [#accept()] would return without waiting.
+    @Override
     public boolean isReady() {
         lock.lock();
         try {
@@ -203,6 +221,12 @@ public final class StreamListener implements Channel {
         } finally {
             lock.unlock();
         }
+    }
+
+    @Preview
+    @Override
+    public WaitSource waitSource() {
+        return waitSource;
     }
 
     // ---- by the thread that answers
@@ -319,10 +343,15 @@ public final class StreamListener implements Channel {
             begun.channel.accepted(begun.peer);
             arrived.add(begun.channel);
             changed.signal();
-            readiness.run();
+            tellReady();
         } catch (VerbsException e) {
             begun.channel.abandon(); // it has ended already
         }
+    }
+
+    private void tellReady() {
+        readiness.run();
+        waiters.forEach(Runnable::run);
     }
 
     private void abandon(ConnectionId which) {
@@ -350,7 +379,7 @@ public final class StreamListener implements Channel {
             try {
                 failure = gone.why();
                 changed.signalAll();
-                readiness.run();
+                tellReady();
             } finally {
                 lock.unlock();
             }
@@ -378,6 +407,7 @@ public final class StreamListener implements Channel {
             refused = List.copyOf(asking.keySet());
             asking.clear();
             changed.signalAll();
+            waiters.forEach(Runnable::run);
         } finally {
             lock.unlock();
         }

@@ -21,6 +21,7 @@ import java.nio.channels.NoConnectionPendingException;
 import java.nio.channels.NotYetConnectedException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -37,6 +38,7 @@ import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.ValueSource;
 import verbena.verbs.ConnectionException;
+import verbena.verbs.Waiter;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
 import verbena.verbs.cm.ConnectionOptions;
@@ -266,6 +268,39 @@ class StreamChannelTest {
             assertThat(StreamChannel.awaitCloses(Duration.ofSeconds(30))).isTrue();
             assertThat(closed).isCompleted();
             assertThat(pair.client.isOpen()).isFalse();
+        }
+    }
+
+    @Test
+    void oneThreadWaitsForStreamsAndTheirListener() throws Exception {
+        try (var pair = pair();
+                var waiter = new Waiter()) {
+            waiter.add(pair.listener);
+            waiter.add(pair.server, "server");
+            waiter.add(pair.client, "client");
+            assertThat(waiter.await(Duration.ZERO)).isEmpty();
+            for (int i = 0; i < 20; i++) {
+                Future<Optional<Object>> first = meanwhile(waiter::await);
+                pair.client.write(bytes("question"));
+                assertThat(get(first)).contains("server");
+                assertThat(text(pair.server, 8)).isEqualTo("question");
+                Future<Optional<Object>> second = meanwhile(waiter::await);
+                pair.server.write(bytes("answer"));
+                assertThat(get(second)).contains("client");
+                assertThat(text(pair.client, 6)).isEqualTo("answer");
+            }
+            Future<Optional<Object>> third = meanwhile(waiter::await);
+            try (var late = StreamChannel.connect(pair.listener.localAddress(), pair.clientOptions)) {
+                assertThat(get(third)).contains(pair.listener);
+                pair.listener.accept().close();
+                assertThat(late.read(ByteBuffer.allocate(1))).isEqualTo(-1);
+            }
+            Future<Optional<Object>> fourth = meanwhile(waiter::await);
+            pair.server.close();
+            assertThat(get(fourth)).isPresent();
+            waiter.remove(pair.server);
+            assertThat(waiter.await()).contains("client");
+            assertThat(pair.client.read(ByteBuffer.allocate(1))).isEqualTo(-1);
         }
     }
 

@@ -53,6 +53,11 @@ public enum Access {
         return EnumSet.of(LOCAL_WRITE);
     }
 
+    /// Returns the right of a peer to read, as for a table that its owner fills, with `LOCAL_WRITE`.
+    public static Set<Access> remoteRead() {
+        return EnumSet.of(LOCAL_WRITE, REMOTE_READ);
+    }
+
     /// Returns the rights of a peer to read, write and do atomics, with the `LOCAL_WRITE` that they require.
     public static Set<Access> remoteAll() {
         return EnumSet.of(LOCAL_WRITE, REMOTE_READ, REMOTE_WRITE, REMOTE_ATOMIC);

@@ -55,9 +55,14 @@ public interface CompletionQueue extends VerbsObject {
     /// Asks the channel for one notification at the next completion (ibv_req_notify_cq(3)). Poll once more after
     /// arming: a completion that came before causes no notification.
     ///
-    /// @param solicitedOnly only for the completion of a solicited message, or of a failed request
     /// @throws InvalidStateException when the queue is closed, or was made without a channel
-    void arm(boolean solicitedOnly);
+    void arm();
+
+    /// Asks the channel for one notification at the next completion of a solicited message ([SendBatch#solicited()]),
+    /// or of a failed request. Otherwise as [#arm()]; a queue that is armed for all stays so.
+    ///
+    /// @throws InvalidStateException when the queue is closed, or was made without a channel
+    void armSolicited();
 
     /// Changes the capacity; completions in it stay (ibv_resize_cq(3)).
     ///

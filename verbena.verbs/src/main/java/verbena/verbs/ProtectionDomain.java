@@ -107,15 +107,20 @@ public interface ProtectionDomain extends VerbsObject {
     }
 
     /// Advises the device what requests will do soon with memory on demand (ibv_advise_mr(3)). It changes no bytes,
-    /// and no request depends on it.
+    /// and no request depends on it. Returns after all is done.
     ///
-    /// @param isAwaited whether to return only after all is done; otherwise it is begun
     /// @param ranges of regions with [Access#ON_DEMAND] of this domain, at least one
     /// @throws IllegalArgumentException when there is no range, a region is of another domain or not on demand, or
     ///     [Advice#PREFETCH_WRITE] names one without `LOCAL_WRITE`
-    /// @throws InvalidStateException when a region is closed, or memory of an awaited prefetch is not there
+    /// @throws InvalidStateException when a region is closed, or memory is not there
     /// @throws UnsupportedException when the device cannot do so
-    default void advise(Advice advice, boolean isAwaited, LocalMemory... ranges) {
+    default void advise(Advice advice, LocalMemory... ranges) {
+        throw new UnsupportedException(
+                "advise", Capability.ON_DEMAND_PAGING, context().device().name());
+    }
+
+    /// Advises as [#advise] does, and only begins it. Memory that is not there is no failure.
+    default void adviseLater(Advice advice, LocalMemory... ranges) {
         throw new UnsupportedException(
                 "advise", Capability.ON_DEMAND_PAGING, context().device().name());
     }

@@ -42,6 +42,11 @@ public interface QueuePair extends VerbsObject {
     @Nullable
     Object attachment();
 
+    /// Returns the options that it was made with, with the queues in which its requests complete.
+    default QueuePairOptions options() {
+        return query().options();
+    }
+
     /// Returns the attributes that it was made with and set to (ibv_query_qp(3)).
     QpAttributes query();
 
@@ -74,11 +79,11 @@ public interface QueuePair extends VerbsObject {
         return endpoint(protectionDomain().context().gids(1).getFirst().index());
     }
 
-    /// Brings a connected queue pair from RESET or INIT to RTS with [ConnectOptions#defaults()].
+    /// Brings a connected queue pair from RESET or INIT to RTS with [EndpointOptions#defaults()].
     ///
     /// @param remote the result of the peer's [#endpoint()]
     default void connect(Endpoint remote) {
-        connect(remote, ConnectOptions.defaults());
+        connect(remote, EndpointOptions.defaults());
     }
 
     /// Brings a connected queue pair from RESET or INIT to RTS. It uses the GID of the last [#endpoint(int)], or
@@ -88,7 +93,7 @@ public interface QueuePair extends VerbsObject {
     ///     family, or an MTU that one of them does not have
     /// @throws InvalidStateException when it is in another state, or of type UD
     /// @throws UnsupportedException when only the connection manager connects this device ([Capability#ENDPOINTS])
-    void connect(Endpoint remote, ConnectOptions options);
+    void connect(Endpoint remote, EndpointOptions options);
 
     /// Lets frames that fit a rule come to this queue pair of type [QpType#RAW_PACKET], until the result is
     /// closed (ibv_create_flow(3)). A frame takes a receive, which holds it from its first byte on. Without a
@@ -119,74 +124,80 @@ public interface QueuePair extends VerbsObject {
     ///     of XRC, or when this thread has a batch open
     ReceiveBatch receiveBatch();
 
-    /// Posts one signalled SEND of `length` bytes of `region` from `offset` on. Fails as [#sendBatch()] and
-    /// [SendBatch] do, and so do the other methods of this kind.
+    /// Posts one signalled SEND. Fails as [#sendBatch()] and [SendBatch] do, and so do the other methods of this kind.
+    ///
+    /// They take the source before the destination. The length of the source is the number of bytes, and the
+    /// destination is at least as long; otherwise they throw [IndexOutOfBoundsException] and post nothing.
     ///
     /// @throws ResourceLimitException when the send queue is full
-    default void postSend(long wrId, MemoryRegion region, long offset, long length) {
+    default void postSend(long wrId, LocalMemory data) {
         try (SendBatch batch = sendBatch()) {
-            batch.send(wrId).sge(region, offset, length).signaled().submit();
+            batch.send(wrId).sge(data).signaled().submit();
         }
     }
 
-    /// Posts one signalled WRITE of `length` bytes of `region` from `offset` on to `remoteAddress`.
-    default void postWrite(long wrId, MemoryRegion region, long offset, long length, long remoteAddress, int rkey) {
+    /// Posts one signalled WRITE to the peer's memory.
+    default void postWrite(long wrId, LocalMemory from, RemoteMemory to) {
+        requireRoom(from.length(), to.length());
         try (SendBatch batch = sendBatch()) {
-            batch.write(wrId, remoteAddress, rkey)
-                    .sge(region, offset, length)
-                    .signaled()
-                    .submit();
+            batch.write(wrId, to).sge(from).signaled().submit();
         }
     }
 
     /// Posts one signalled WRITE with immediate.
-    default void postWriteWithImmediate(
-            long wrId, MemoryRegion region, long offset, long length, long remoteAddress, int rkey, int immediate) {
+    default void postWriteWithImmediate(long wrId, LocalMemory from, RemoteMemory to, int immediate) {
+        requireRoom(from.length(), to.length());
         try (SendBatch batch = sendBatch()) {
-            batch.writeWithImmediate(wrId, remoteAddress, rkey, immediate)
-                    .sge(region, offset, length)
+            batch.writeWithImmediate(wrId, to, immediate).sge(from).signaled().submit();
+        }
+    }
+
+    /// Posts one signalled READ of all of `from`.
+    default void postRead(long wrId, RemoteMemory from, LocalMemory into) {
+        requireRoom(from.length(), into.length());
+        try (SendBatch batch = sendBatch()) {
+            batch.read(wrId, from)
+                    .sge(into.region(), into.offset(), from.length())
                     .signaled()
                     .submit();
         }
     }
 
-    /// Posts one signalled READ of `length` bytes from `remoteAddress` into `region` from `offset` on.
-    default void postRead(long wrId, long remoteAddress, int rkey, MemoryRegion region, long offset, long length) {
+    /// Posts one signalled FETCH_ADD to the first 8 bytes of `to`; the previous value goes to the first 8 of
+    /// `previous`.
+    default void postFetchAdd(long wrId, RemoteMemory to, long add, LocalMemory previous) {
+        requireRoom(Long.BYTES, Math.min(to.length(), previous.length()));
         try (SendBatch batch = sendBatch()) {
-            batch.read(wrId, remoteAddress, rkey)
-                    .sge(region, offset, length)
+            batch.fetchAdd(wrId, to, add)
+                    .sge(previous.region(), previous.offset(), Long.BYTES)
                     .signaled()
                     .submit();
         }
     }
 
-    /// Posts one signalled FETCH_ADD; the previous value goes to 8 bytes of `region` at `offset`.
-    default void postFetchAdd(long wrId, long remoteAddress, int rkey, long add, MemoryRegion region, long offset) {
+    /// Posts one signalled CMP_SWAP of the first 8 bytes of `to`; the previous value goes to the first 8 of `previous`.
+    default void postCompareSwap(long wrId, RemoteMemory to, long compare, long swap, LocalMemory previous) {
+        requireRoom(Long.BYTES, Math.min(to.length(), previous.length()));
         try (SendBatch batch = sendBatch()) {
-            batch.fetchAdd(wrId, remoteAddress, rkey, add)
-                    .sge(region, offset, Long.BYTES)
+            batch.compareSwap(wrId, to, compare, swap)
+                    .sge(previous.region(), previous.offset(), Long.BYTES)
                     .signaled()
                     .submit();
         }
     }
 
-    /// Posts one signalled CMP_SWAP; the previous value goes to 8 bytes of `region` at `offset`.
-    default void postCompareSwap(
-            long wrId, long remoteAddress, int rkey, long compare, long swap, MemoryRegion region, long offset) {
-        try (SendBatch batch = sendBatch()) {
-            batch.compareSwap(wrId, remoteAddress, rkey, compare, swap)
-                    .sge(region, offset, Long.BYTES)
-                    .signaled()
-                    .submit();
+    private static void requireRoom(long bytes, long room) {
+        if (bytes > room) {
+            throw new IndexOutOfBoundsException(bytes + " bytes, and the destination has " + room);
         }
     }
 
-    /// Posts one receive into `length` bytes of `region` from `offset` on.
+    /// Posts one receive.
     ///
     /// @throws ResourceLimitException when the receive queue is full
-    default void postReceive(long wrId, MemoryRegion region, long offset, long length) {
+    default void postReceive(long wrId, LocalMemory into) {
         try (ReceiveBatch batch = receiveBatch()) {
-            batch.receive(wrId).sge(region, offset, length).submit();
+            batch.receive(wrId).sge(into).submit();
         }
     }
 

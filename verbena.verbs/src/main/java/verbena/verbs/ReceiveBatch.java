@@ -14,7 +14,12 @@ public interface ReceiveBatch extends AutoCloseable {
     /// @throws ResourceLimitException when the queue is full; the message names the receive's place in the batch
     ReceiveBatch receive(long wrId);
 
-    /// Adds `length` bytes of `region` from `offset` on.
+    /// Adds memory of this side. Throws as [#sge(MemoryRegion, long, long)].
+    default ReceiveBatch sge(LocalMemory into) {
+        return sge(into.region(), into.offset(), into.length());
+    }
+
+    /// Adds `length` bytes of `region` from `offset` on: the form that needs no object for the range.
     ///
     /// @throws IllegalArgumentException when the region is of another device or protection domain, there are more
     ///     entries than the queue's `maxSge`, or the entries exceed 2^31 bytes

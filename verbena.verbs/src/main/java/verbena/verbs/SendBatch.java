@@ -8,13 +8,17 @@ import java.util.Set;
 ///
 /// ```java
 /// try (var batch = qp.sendBatch()) {
-///     batch.write(1, remote.address(), remote.rkey()).sge(region, 0, 4096);
-///     batch.sendWithImmediate(2, 42).sge(region, 4096, 100).signaled();
+///     batch.write(1, remote).sge(region.slice(0, 4096));
+///     batch.sendWithImmediate(2, 42).sge(region.slice(4096, 100)).signaled();
 ///     batch.submit();
 /// }
 /// ```
 ///
 /// The thread that opened the batch owns the queue pair's send side until [#close()]. Other threads that post wait.
+/// Places in memory are values ([LocalMemory], [RemoteMemory]), or numbers for a loop that makes no such object. A
+/// batch
+/// does not compare the length of a [RemoteMemory] with the entries of its request: the peer's device does.
+///
 /// Nothing here allocates. After [#close()], and in other threads, all methods but `discard` and `close` throw
 /// [InvalidStateException].
 ///
@@ -37,19 +41,44 @@ public interface SendBatch extends AutoCloseable {
     SendBatch sendWithInvalidate(long wrId, int rkey);
 
     /// Begins an RDMA WRITE to the peer's memory.
+    default SendBatch write(long wrId, RemoteMemory to) {
+        return write(wrId, to.address(), to.rkey());
+    }
+
+    /// Begins as [#write(long, RemoteMemory)], by address and key.
     SendBatch write(long wrId, long remoteAddress, int rkey);
 
     /// Begins an RDMA WRITE that also takes a receive of the peer and gives it 32 bits.
+    default SendBatch writeWithImmediate(long wrId, RemoteMemory to, int immediate) {
+        return writeWithImmediate(wrId, to.address(), to.rkey(), immediate);
+    }
+
+    /// Begins as [#writeWithImmediate(long, RemoteMemory, int)], by address and key.
     SendBatch writeWithImmediate(long wrId, long remoteAddress, int rkey, int immediate);
 
     /// Begins an RDMA READ of the peer's memory into the scatter entries.
+    default SendBatch read(long wrId, RemoteMemory from) {
+        return read(wrId, from.address(), from.rkey());
+    }
+
+    /// Begins as [#read(long, RemoteMemory)], by address and key.
     SendBatch read(long wrId, long remoteAddress, int rkey);
 
     /// Adds to 8 aligned bytes of the peer; the previous value goes to the one scatter entry of 8 bytes.
+    default SendBatch fetchAdd(long wrId, RemoteMemory to, long add) {
+        return fetchAdd(wrId, to.address(), to.rkey(), add);
+    }
+
+    /// Adds as [#fetchAdd(long, RemoteMemory, long)], by address and key.
     SendBatch fetchAdd(long wrId, long remoteAddress, int rkey, long add);
 
     /// Replaces 8 aligned bytes of the peer by `swap` if they equal `compare`; the previous value goes to the one
     /// scatter entry of 8 bytes.
+    default SendBatch compareSwap(long wrId, RemoteMemory to, long compare, long swap) {
+        return compareSwap(wrId, to.address(), to.rkey(), compare, swap);
+    }
+
+    /// Replaces as [#compareSwap(long, RemoteMemory, long, long)], by address and key.
     SendBatch compareSwap(long wrId, long remoteAddress, int rkey, long compare, long swap);
 
     /// Writes 8 aligned bytes of the peer at once, as they lie in this host's memory (IBTA A19).
@@ -94,7 +123,13 @@ public interface SendBatch extends AutoCloseable {
             long length,
             Set<Access> access);
 
-    /// Adds `length` bytes of `region` from `offset` on to the request's data.
+    /// Adds memory of this side to the request's data. Throws as [#sge(MemoryRegion, long, long)].
+    default SendBatch sge(LocalMemory memory) {
+        return sge(memory.region(), memory.offset(), memory.length());
+    }
+
+    /// Adds `length` bytes of `region` from `offset` on to the request's data: the form that needs no object for the
+    /// range.
     ///
     /// @throws IllegalArgumentException when the region is of another device or protection domain, the request has
     ///     no data or inline data, there are more entries than `maxSendSge`, or they exceed 2^31 bytes

@@ -31,13 +31,12 @@ public interface SharedReceiveQueue extends VerbsObject {
     /// @throws InvalidStateException when the queue is closed, or this thread has a batch open
     ReceiveBatch receiveBatch();
 
-    /// Posts one receive into `length` bytes of `region` from `offset` on.
+    /// Posts one receive.
     ///
     /// @throws ResourceLimitException when the queue is full
-    /// @throws IndexOutOfBoundsException when the range is not inside the region
-    default void postReceive(long wrId, MemoryRegion region, long offset, long length) {
+    default void postReceive(long wrId, LocalMemory into) {
         try (ReceiveBatch batch = receiveBatch()) {
-            batch.receive(wrId).sge(region, offset, length).submit();
+            batch.receive(wrId).sge(into).submit();
         }
     }
 

@@ -1,30 +1,37 @@
 package verbena.verbs;
 
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
+import verbena.verbs.spi.WaitSource;
 
 /// A place where one thread waits for several sources at once, as at a selector: completions, connection events,
-/// accepted connections, results of messages, and a wake-up by another thread.
+/// accepted connections, results of messages, streams, and a wake-up by another thread.
 ///
 /// ```java
 /// try (var waiter = new Waiter()) {
 ///     waiter.add(completions); // a CompletionChannel
 ///     waiter.add(listener);    // a ConnectionListener
 ///     while (isRunning) {
-///         waiter.await();
-///         completions.poll().ifPresent(this::takeCompletions);
-///         listener.accept(Duration.ZERO).ifPresent(this::serve);
+///         Object ready = waiter.await().orElse(null); // null after a wake-up
+///         if (ready == completions) {
+///             completions.poll().ifPresent(this::takeCompletions);
+///         } else if (ready == listener) {
+///             listener.accept(Duration.ZERO).ifPresent(this::serve);
+///         }
 ///     }
 /// }
 /// ```
 ///
+/// A wait returns one source that is ready, or what the program has attached to it ([#add(Waitable, Object)]). The next
+/// wait begins its look behind that one, so a busy source does not keep the others waiting.
+///
 /// A source is ready as long as it has something to take ([Waitable#isReady()]), so nothing that was left is
-/// forgotten. A closed source stays ready until it is removed, and so does a result of messages that is done. A
-/// wait does not say which source is ready: the thread asks each source itself, which never blocks.
+/// forgotten. A closed source stays ready until it is removed, and so does a result of messages that is done.
 ///
 /// Any thread may add, remove, wake up and close; one thread at a time waits. While it waits it does the work of a
 /// device of the sources, where that device lets it, and otherwise it parks. A virtual thread releases its carrier. A
@@ -41,13 +48,21 @@ public final class Waiter implements AutoCloseable {
 
     private static final long FOREVER = Long.MAX_VALUE;
 
-    private final CopyOnWriteArrayList<Waitable> sources = new CopyOnWriteArrayList<>();
+    /// A source of the waiter.
+    ///
+    /// @param found what a wait returns for it
+    private record Source(Waitable waitable, WaitSource events, Optional<Object> found) {}
+
+    /// Changed under its own monitor.
+    private final CopyOnWriteArrayList<Source> sources = new CopyOnWriteArrayList<>();
     private final Runnable listener = this::signal;
     private final BooleanSupplier isOver = this::isSignaled;
     /// The thread that waits; null while none does.
     private final AtomicReference<@Nullable Thread> waiting = new AtomicReference<>();
     /// The source whose device's work the thread does; null while it does none.
-    private volatile @Nullable Waitable attended;
+    private volatile @Nullable WaitSource attended;
+    /// The place where the next look begins. By the thread that waits.
+    private int next;
 
     private volatile boolean isSignaled;
     private volatile boolean isWoken;
@@ -58,40 +73,68 @@ public final class Waiter implements AutoCloseable {
 
     // ---- sources
 
-    /// Adds a source. Adding it again changes nothing.
+    /// Adds a source, which a wait then returns. Adding it again changes nothing.
     ///
     /// @throws InvalidStateException when the waiter is closed
     public void add(Waitable source) {
+        add(source, source);
+    }
+
+    /// Adds a source with an object of the program's, such as its client, which a wait returns for it. Otherwise as
+    /// [#add(Waitable)].
+    public void add(Waitable source, Object attachment) {
         requireOpen("add");
-        if (sources.addIfAbsent(source)) {
-            source.addListener(listener);
-            if (isClosed) {
-                remove(source); // closed meanwhile
+        var added = new Source(source, source.waitSource(), Optional.of(attachment));
+        synchronized (sources) {
+            if (place(source) >= 0) {
+                return;
             }
-            signal(); // it may be ready already
+            sources.add(added);
         }
+        added.events.addListener(listener);
+        if (isClosed) {
+            remove(source); // closed meanwhile
+        }
+        signal(); // it may be ready already
     }
 
     /// Removes a source; does nothing when it was not added.
     public void remove(Waitable source) {
-        if (sources.remove(source)) {
-            source.removeListener(listener);
+        Source removed;
+        synchronized (sources) {
+            int place = place(source);
+            if (place < 0) {
+                return;
+            }
+            removed = sources.remove(place);
         }
+        removed.events.removeListener(listener);
+        signal(); // a look that is under way may have missed a source that moved to its place
+    }
+
+    private int place(Waitable source) {
+        for (int i = 0; i < sources.size(); i++) {
+            if (sources.get(i).waitable == source) {
+                return i;
+            }
+        }
+        return -1;
     }
 
     // ---- waiting
 
     /// Waits until a source is ready or another thread has called [#wakeup()].
     ///
+    /// @return the attachment of a source that is ready, or that source; empty after a wake-up
     /// @throws InterruptedException when the thread is interrupted; nothing is lost
     /// @throws IllegalStateException when another thread waits
     /// @throws InvalidStateException when the waiter is closed, also while waiting
-    public void await() throws InterruptedException {
-        boolean _ = await(FOREVER);
+    public Optional<Object> await() throws InterruptedException {
+        return await(FOREVER);
     }
 
-    /// Waits as [#await()] does; false when `timeout` passed. [Duration#ZERO] only looks.
-    public boolean await(Duration timeout) throws InterruptedException {
+    /// Waits as [#await()] does; empty also when `timeout` passed. [Duration#ZERO] only looks.
+    public Optional<Object> await(Duration timeout) throws InterruptedException {
         long nanos = FOREVER;
         try {
             nanos = timeout.toNanos();
@@ -101,7 +144,7 @@ public final class Waiter implements AutoCloseable {
         return await(nanos);
     }
 
-    private boolean await(long nanos) throws InterruptedException {
+    private Optional<Object> await(long nanos) throws InterruptedException {
         if (!waiting.compareAndSet(null, Thread.currentThread())) {
             throw new IllegalStateException("await: another thread waits: one at a time");
         }
@@ -112,17 +155,18 @@ public final class Waiter implements AutoCloseable {
                 requireOpen("await");
                 if (isWoken) {
                     isWoken = false;
-                    return true;
+                    return Optional.empty();
                 }
-                if (hasReady()) {
-                    return true;
+                Source ready = ready();
+                if (ready != null) {
+                    return ready.found;
                 }
                 if (Thread.interrupted()) {
                     throw new InterruptedException();
                 }
                 long left = nanos == FOREVER ? nanos : nanos - (System.nanoTime() - start);
                 if (left <= 0) {
-                    return false;
+                    return Optional.empty();
                 }
                 sleep(left);
             }
@@ -131,18 +175,22 @@ public final class Waiter implements AutoCloseable {
         }
     }
 
-    private boolean hasReady() {
-        for (int i = 0; i < sources.size(); i++) {
-            Waitable source = at(i);
-            if (source != null && source.isReady()) {
-                return true;
+    /// Returns a source that is ready, the first from [#next] on; null when there is none.
+    private @Nullable Source ready() {
+        int count = sources.size();
+        for (int i = 0; i < count; i++) {
+            int place = next < count ? next : 0;
+            next = place + 1;
+            Source source = at(place);
+            if (source != null && source.waitable.isReady()) {
+                return source;
             }
         }
-        return false;
+        return null;
     }
 
     /// Returns a source by its place; null when others were removed meanwhile.
-    private @Nullable Waitable at(int i) {
+    private @Nullable Source at(int i) {
         try {
             return sources.get(i);
         } catch (IndexOutOfBoundsException e) {
@@ -152,8 +200,8 @@ public final class Waiter implements AutoCloseable {
 
     private void sleep(long nanos) throws InterruptedException {
         for (int i = 0; i < sources.size() && !isSignaled; i++) {
-            Waitable source = at(i);
-            if (source != null && attend(source, nanos)) {
+            Source source = at(i);
+            if (source != null && attend(source.events, nanos)) {
                 return;
             }
         }
@@ -167,7 +215,7 @@ public final class Waiter implements AutoCloseable {
         }
     }
 
-    private boolean attend(Waitable source, long nanos) throws InterruptedException {
+    private boolean attend(WaitSource source, long nanos) throws InterruptedException {
         attended = source;
         try {
             return source.attend(isOver, nanos);
@@ -190,7 +238,7 @@ public final class Waiter implements AutoCloseable {
 
     private void signal() {
         isSignaled = true;
-        Waitable source = attended;
+        WaitSource source = attended;
         if (source != null) {
             source.wakeAttendant();
         }
@@ -210,8 +258,8 @@ public final class Waiter implements AutoCloseable {
     @Override
     public void close() {
         isClosed = true;
-        for (Waitable each : sources) {
-            remove(each);
+        for (Source each : sources) {
+            remove(each.waitable);
         }
         signal();
     }

@@ -12,11 +12,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/// The numbers of [ConnectOptions] at their limits and beside them, and the types of [QpModification].
+/// The numbers of [EndpointOptions] at their limits and beside them, and the types of [QpModification].
 class OptionsRangesTest {
-    private static final ConnectOptions DEFAULTS = ConnectOptions.defaults();
+    private static final EndpointOptions DEFAULTS = EndpointOptions.defaults();
 
-    record Row(String name, int high, IntFunction<ConnectOptions> with, ToIntFunction<ConnectOptions> of) {
+    record Row(String name, int high, IntFunction<EndpointOptions> with, ToIntFunction<EndpointOptions> of) {
         @Override
         public String toString() {
             return name;
@@ -29,14 +29,14 @@ class OptionsRangesTest {
                         "retryCount",
                         7,
                         value -> DEFAULTS.withRetries(AckTimeout.NEVER, value, 7),
-                        ConnectOptions::retryCount),
+                        EndpointOptions::retryCount),
                 new Row(
                         "rnrRetry",
                         7,
                         value -> DEFAULTS.withRetries(AckTimeout.NEVER, 7, value),
-                        ConnectOptions::rnrRetry),
-                new Row("maxReadAtomic", 255, DEFAULTS::withMaxReadAtomic, ConnectOptions::maxReadAtomic),
-                new Row("trafficClass", 255, DEFAULTS::withTrafficClass, ConnectOptions::trafficClass));
+                        EndpointOptions::rnrRetry),
+                new Row("maxReadAtomic", 255, DEFAULTS::withMaxReadAtomic, EndpointOptions::maxReadAtomic),
+                new Row("trafficClass", 255, DEFAULTS::withTrafficClass, EndpointOptions::trafficClass));
     }
 
     @ParameterizedTest

@@ -17,12 +17,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import verbena.verbs.spi.WaitSource;
 
 /// A waiter over sources that the test fills: what ends a wait, and that no wake-up is lost.
 @Timeout(120)
 class WaiterTest {
     /// A source with a device that a thread may attend to, or without.
-    private static final class Source implements Waitable {
+    private static final class Source implements Waitable, WaitSource {
         private final AtomicInteger events = new AtomicInteger();
         private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
         private final boolean hasDevice;
@@ -45,6 +46,11 @@ class WaiterTest {
         @Override
         public boolean isReady() {
             return events.get() > 0;
+        }
+
+        @Override
+        public WaitSource waitSource() {
+            return this;
         }
 
         @Override
@@ -117,7 +123,9 @@ class WaiterTest {
     @ValueSource(booleans = {true, false})
     void eachEventOfManySourcesIsSeen(boolean isVirtual) throws Exception {
         var sources = List.of(new Source(false), new Source(true), new Source(false));
-        sources.forEach(waiter::add);
+        for (int i = 0; i < sources.size(); i++) {
+            waiter.add(sources.get(i), i);
+        }
         var ended = new CompletableFuture<Void>();
         Thread.Builder builder = isVirtual ? Thread.ofVirtual() : Thread.ofPlatform();
         int rounds = 30_000;
@@ -125,10 +133,8 @@ class WaiterTest {
             try {
                 int taken = 0;
                 while (taken < rounds * sources.size()) {
-                    waiter.await();
-                    for (Source each : sources) {
-                        taken += each.take() ? 1 : 0;
-                    }
+                    int which = (int) waiter.await().orElseThrow();
+                    taken += sources.get(which).take() ? 1 : 0;
                 }
                 ended.complete(null);
             } catch (Throwable e) {
@@ -173,8 +179,8 @@ class WaiterTest {
         waiter.wakeup();
         waiter.wakeup();
         waiter.await();
-        assertThat(waiter.await(Duration.ZERO)).isFalse();
-        assertThat(waiter.await(Duration.ofMillis(2))).isFalse();
+        assertThat(waiter.await(Duration.ZERO)).isEmpty();
+        assertThat(waiter.await(Duration.ofMillis(2))).isEmpty();
     }
 
     @Test
@@ -184,13 +190,30 @@ class WaiterTest {
         waiter.add(source);
         waiter.add(source);
         assertThat(source.listeners).hasSize(1);
-        assertThat(waiter.await(Duration.ZERO)).isTrue();
+        assertThat(waiter.await(Duration.ZERO)).contains(source);
         waiter.await();
         assertThat(source.take()).isTrue();
-        assertThat(waiter.await(Duration.ZERO)).isFalse();
+        assertThat(waiter.await(Duration.ZERO)).isEmpty();
         waiter.remove(source);
         source.offer();
-        assertThat(waiter.await(Duration.ZERO)).isFalse();
+        assertThat(waiter.await(Duration.ZERO)).isEmpty();
+    }
+
+    @Test
+    void sourcesThatAreReadyTakeTurns() throws Exception {
+        var busy = new Source(false);
+        var other = new Source(false);
+        busy.offer();
+        other.offer();
+        waiter.add(busy);
+        waiter.add(other, "other");
+        assertThat(waiter.await()).contains(busy);
+        assertThat(waiter.await()).contains("other");
+        assertThat(waiter.await()).contains(busy);
+        waiter.remove(busy);
+        assertThat(waiter.await()).contains("other");
+        waiter.wakeup();
+        assertThat(waiter.await()).isEmpty();
     }
 
     @Test

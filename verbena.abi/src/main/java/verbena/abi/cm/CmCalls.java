@@ -189,7 +189,11 @@ public final class CmCalls {
         return refusal != 0
                 ? refusal
                 : Threads.make(() -> {
-                    handle.id.bind(at, handle.oneFamily);
+                    if (handle.oneFamily) {
+                        handle.id.bindOneFamily(at);
+                    } else {
+                        handle.id.bind(at);
+                    }
                     handle.refresh();
                     return 0L;
                 });

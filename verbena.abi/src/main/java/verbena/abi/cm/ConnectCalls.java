@@ -269,7 +269,11 @@ final class ConnectCalls {
             return Errno.EINVAL;
         }
         handle.joined.put(Gid.of(group), programsOwn);
-        handle.id.joinMulticast(group, flags == 1);
+        if (flags == 1) {
+            handle.id.joinMulticastToSend(group);
+        } else {
+            handle.id.joinMulticast(group);
+        }
         return CmCalls.complete(handle);
     }
 

@@ -135,7 +135,7 @@ final class DatagramQueue {
     // ---- completions
 
     void arm() {
-        cq.arm(false);
+        cq.arm();
     }
 
     /// Waits for a completion after [#arm], without a time limit and without the lock.

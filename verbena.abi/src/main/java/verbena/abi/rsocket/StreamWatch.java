@@ -40,7 +40,7 @@ final class StreamWatch {
     private StreamWatch(Context context) {
         this.context = context;
         this.channel = (WaitableChannel) context.createCompletionChannel();
-        channel.addListener(this::onNotification);
+        channel.waitSource().addListener(this::onNotification);
     }
 
     /// Joins the watch of this device: the same one for all its rsockets, until the last of them has left it.

@@ -53,7 +53,7 @@ public final class ChannelHandle extends Handle {
         var made = new ChannelHandle(pointer, waitable, context);
         Memory.putLong(pointer + COMP_CHANNEL.at("context"), context);
         Memory.putInt(pointer + COMP_CHANNEL.at("fd"), made.descriptor.fd());
-        waitable.addListener(made::onNotification);
+        waitable.waitSource().addListener(made::onNotification);
         return Handles.put(made);
     }
 

@@ -114,7 +114,11 @@ public final class CompletionQueueHandle extends Handle {
     }
 
     void arm(boolean solicitedOnly) {
-        cq.arm(solicitedOnly);
+        if (solicitedOnly) {
+            cq.armSolicited();
+        } else {
+            cq.arm();
+        }
         if (channel != null) {
             channel.onArmed();
         }

@@ -159,7 +159,12 @@ final class MemoryCalls {
             named.add(region.slice(offset, length));
         }
         try {
-            domain.domain.advise(ADVICE.get((int) advice), flags != 0, named.toArray(LocalMemory[]::new));
+            LocalMemory[] all = named.toArray(LocalMemory[]::new);
+            if (flags != 0) {
+                domain.domain.advise(ADVICE.get((int) advice), all);
+            } else {
+                domain.domain.adviseLater(ADVICE.get((int) advice), all);
+            }
             return 0;
         } catch (InvalidStateException e) {
             return Errno.EFAULT; // some of the memory is not there

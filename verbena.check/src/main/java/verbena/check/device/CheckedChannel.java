@@ -9,9 +9,10 @@ import verbena.check.TrackedQueue;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
+import verbena.verbs.spi.WaitSource;
 
 /// The layer in front of a completion channel.
-class CheckedChannel extends CheckedObject<CompletionChannel> implements CompletionChannel {
+class CheckedChannel extends CheckedObject<CompletionChannel> implements CompletionChannel, WaitSource {
     private final List<TrackedQueue> queues = new CopyOnWriteArrayList<>();
 
     CheckedChannel(Layer layer, CompletionChannel inner) {
@@ -60,23 +61,28 @@ class CheckedChannel extends CheckedObject<CompletionChannel> implements Complet
     }
 
     @Override
+    public final WaitSource waitSource() {
+        return this;
+    }
+
+    @Override
     public final void addListener(Runnable listener) {
-        inner().addListener(listener);
+        inner().waitSource().addListener(listener);
     }
 
     @Override
     public final void removeListener(Runnable listener) {
-        inner().removeListener(listener);
+        inner().waitSource().removeListener(listener);
     }
 
     @Override
     public final boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
         waiting();
-        return inner().attend(isOver, nanos);
+        return inner().waitSource().attend(isOver, nanos);
     }
 
     @Override
     public final void wakeAttendant() {
-        inner().wakeAttendant();
+        inner().waitSource().wakeAttendant();
     }
 }

@@ -59,11 +59,17 @@ final class CheckedDomain extends CheckedObject<ProtectionDomain> implements Pro
     }
 
     @Override
-    public void advise(Advice advice, boolean isAwaited, LocalMemory... ranges) {
-        inner().advise(
-                        advice,
-                        isAwaited,
-                        Arrays.stream(ranges).map(CheckedDomain::below).toArray(LocalMemory[]::new));
+    public void advise(Advice advice, LocalMemory... ranges) {
+        inner().advise(advice, below(ranges));
+    }
+
+    @Override
+    public void adviseLater(Advice advice, LocalMemory... ranges) {
+        inner().adviseLater(advice, below(ranges));
+    }
+
+    private static LocalMemory[] below(LocalMemory[] ranges) {
+        return Arrays.stream(ranges).map(CheckedDomain::below).toArray(LocalMemory[]::new);
     }
 
     private static LocalMemory below(LocalMemory range) {

@@ -8,8 +8,8 @@ import verbena.check.TrackedPair;
 import verbena.check.TrackedReceives;
 import verbena.check.TrackedRequest;
 import verbena.verbs.CompletionQueue;
-import verbena.verbs.ConnectOptions;
 import verbena.verbs.Endpoint;
+import verbena.verbs.EndpointOptions;
 import verbena.verbs.FlowRule;
 import verbena.verbs.Gid;
 import verbena.verbs.PacketFlow;
@@ -151,6 +151,11 @@ final class CheckedPair extends CheckedObject<QueuePair> implements QueuePair {
     }
 
     @Override
+    public QueuePairOptions options() {
+        return above(inner().options());
+    }
+
+    @Override
     public QpAttributes query() {
         QpAttributes below = inner().query();
         return new QpAttributes(
@@ -184,7 +189,7 @@ final class CheckedPair extends CheckedObject<QueuePair> implements QueuePair {
     }
 
     @Override
-    public void connect(Endpoint remote, ConnectOptions options) {
+    public void connect(Endpoint remote, EndpointOptions options) {
         QpState before = inner().state();
         inner().connect(remote, options);
         modified(before);

@@ -76,9 +76,15 @@ final class CheckedQueue extends CheckedObject<CompletionQueue> implements Compl
     }
 
     @Override
-    public void arm(boolean solicitedOnly) {
+    public void arm() {
         tracked.arm(CallPlace.here());
-        inner().arm(solicitedOnly);
+        inner().arm();
+    }
+
+    @Override
+    public void armSolicited() {
+        tracked.arm(CallPlace.here());
+        inner().armSolicited();
     }
 
     @Override

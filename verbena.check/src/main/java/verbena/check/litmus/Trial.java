@@ -23,8 +23,8 @@ import verbena.check.litmus.Step.Post;
 import verbena.check.litmus.Step.Verb;
 import verbena.verbs.Access;
 import verbena.verbs.Capability;
-import verbena.verbs.ConnectOptions;
 import verbena.verbs.Device;
+import verbena.verbs.EndpointOptions;
 
 /// A program that runs on a device, again and again. Each node is the device opened once more. Most runs interleave
 /// the steps of all threads in one, by chance; some have real threads. After each, everything that was written is
@@ -86,7 +86,7 @@ public final class Trial implements AutoCloseable {
                 .anyMatch(step -> step instanceof Post post && post.verb() == Verb.FLUSH);
         names.forEach(name ->
                 nodes.put(name, new TrialNode(device, program, name, TrialThread.SPARE_WORDS * (steps + 1), flushes)));
-        ConnectOptions options = ConnectOptions.defaults();
+        EndpointOptions options = EndpointOptions.defaults();
         if (flushes) {
             Set<Access> access = EnumSet.copyOf(options.access());
             access.add(Access.FLUSH_GLOBAL);

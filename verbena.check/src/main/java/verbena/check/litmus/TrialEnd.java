@@ -63,7 +63,7 @@ final class TrialEnd implements AutoCloseable {
         for (int i = 0; i < used.size(); i++) {
             List<String> words = used.get(i);
             long at = words.isEmpty() ? node.spareOffset(0) : node.offset(words.getFirst());
-            queuePair.postReceive(i, node.region, at, (long) Long.BYTES * words.size());
+            queuePair.postReceive(i, node.region.slice(at, (long) Long.BYTES * words.size()));
         }
     }
 
@@ -166,12 +166,7 @@ final class TrialEnd implements AutoCloseable {
         if (posted > 0) {
             posted++;
             queuePair.postRead(
-                    0,
-                    peer.region.address() + peer.spareOffset(0),
-                    peer.region.rkey(),
-                    node.region,
-                    node.spareOffset(0),
-                    1);
+                    0, peer.region.remote().slice(peer.spareOffset(0), 1), node.region.slice(node.spareOffset(0), 1));
         }
     }
 

@@ -16,12 +16,12 @@ final class AnnouncedByAnother implements Program {
                 var other = scene.domain.createQueuePair(QueuePairOptions.rc(scene.arrived))) {
             one.connect(other.endpoint());
             other.connect(one.endpoint());
-            scene.there.postReceive(1, scene.remote, 0, 8);
-            scene.here.postReceive(2, scene.local, 1_024, 64);
-            one.postWrite(3, scene.local, 64, 64, scene.remote.address() + 64, scene.remote.rkey()); // earlier
-            scene.here.postSend(4, scene.local, 0, 8);
+            scene.there.postReceive(1, scene.remote.slice(0, 8));
+            scene.here.postReceive(2, scene.local.slice(1_024, 64));
+            one.postWrite(3, scene.local.slice(64, 64), scene.remote.remote().slice(64, 64)); // earlier
+            scene.here.postSend(4, scene.local.slice(0, 8));
             scene.take(scene.arrived);
-            scene.there.postSend(5, scene.remote, 64, 64); // here
+            scene.there.postSend(5, scene.remote.slice(64, 64)); // here
             for (int i = 0; i < 3; i++) {
                 scene.take(scene.sent);
             }
@@ -31,12 +31,12 @@ final class AnnouncedByAnother implements Program {
 
     @Override
     public void right(TwoEnds scene) throws Exception {
-        scene.there.postReceive(1, scene.remote, 0, 8);
-        scene.here.postReceive(2, scene.local, 1_024, 64);
-        scene.here.postWrite(3, scene.local, 64, 64, scene.remote.address() + 64, scene.remote.rkey());
-        scene.here.postSend(4, scene.local, 0, 8);
+        scene.there.postReceive(1, scene.remote.slice(0, 8));
+        scene.here.postReceive(2, scene.local.slice(1_024, 64));
+        scene.here.postWrite(3, scene.local.slice(64, 64), scene.remote.remote().slice(64, 64));
+        scene.here.postSend(4, scene.local.slice(0, 8));
         scene.take(scene.arrived);
-        scene.there.postSend(5, scene.remote, 64, 64);
+        scene.there.postSend(5, scene.remote.slice(64, 64));
         for (int i = 0; i < 3; i++) {
             scene.take(scene.sent);
         }

@@ -21,8 +21,8 @@ final class ArmedAndNotPolled implements Program {
                 var receiver = scene.domain.createQueuePair(QueuePairOptions.rc(scene.arrived))) {
             sender.connect(receiver.endpoint());
             receiver.connect(sender.endpoint());
-            sender.postWrite(1, scene.local, 0, 64, scene.remote.address(), scene.remote.rkey());
-            queue.arm(false); // earlier
+            sender.postWrite(1, scene.local.slice(0, 64), scene.remote.remote());
+            queue.arm(); // earlier
             channel.await(Duration.ofMillis(1)); // here
             scene.take(queue);
         }
@@ -37,8 +37,8 @@ final class ArmedAndNotPolled implements Program {
                 var receiver = scene.domain.createQueuePair(QueuePairOptions.rc(scene.arrived))) {
             sender.connect(receiver.endpoint());
             receiver.connect(sender.endpoint());
-            sender.postWrite(1, scene.local, 0, 64, scene.remote.address(), scene.remote.rkey());
-            queue.arm(false);
+            sender.postWrite(1, scene.local.slice(0, 64), scene.remote.remote());
+            queue.arm();
             if (!queue.poll(scene.wc)) {
                 channel.await(Duration.ofSeconds(10));
                 scene.take(queue);

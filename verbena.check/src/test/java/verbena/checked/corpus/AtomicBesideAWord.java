@@ -11,13 +11,13 @@ final class AtomicBesideAWord implements Program {
 
     @Override
     public void wrong(TwoEnds scene) throws Exception {
-        scene.here.postFetchAdd(1, scene.remote.address() + 4, scene.remote.rkey(), 1, scene.local, 0); // here
+        scene.here.postFetchAdd(1, scene.remote.remote().slice(4), 1, scene.local.slice(0, 8)); // here
         scene.take(scene.sent);
     }
 
     @Override
     public void right(TwoEnds scene) throws Exception {
-        scene.here.postFetchAdd(1, scene.remote.address() + 8, scene.remote.rkey(), 1, scene.local, 0);
+        scene.here.postFetchAdd(1, scene.remote.remote().slice(8), 1, scene.local.slice(0, 8));
         scene.take(scene.sent);
     }
 }

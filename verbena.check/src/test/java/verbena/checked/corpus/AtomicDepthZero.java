@@ -1,7 +1,7 @@
 package verbena.checked.corpus;
 
 import verbena.check.Rule;
-import verbena.verbs.ConnectOptions;
+import verbena.verbs.EndpointOptions;
 import verbena.verbs.QueuePairOptions;
 
 /// An atomic is posted to a peer that serves one at a time, by an end that has eight.
@@ -15,9 +15,9 @@ final class AtomicDepthZero implements Program {
     public void wrong(TwoEnds scene) throws Exception {
         try (var asking = scene.domain.createQueuePair(QueuePairOptions.rc(scene.sent));
                 var owner = scene.domain.createQueuePair(QueuePairOptions.rc(scene.arrived))) {
-            owner.connect(asking.endpoint(), ConnectOptions.defaults().withMaxReadAtomic(1));
-            asking.connect(owner.endpoint(), ConnectOptions.defaults().withMaxReadAtomic(8)); // earlier
-            asking.postFetchAdd(1, scene.remote.address(), scene.remote.rkey(), 1, scene.local, 0); // here
+            owner.connect(asking.endpoint(), EndpointOptions.defaults().withMaxReadAtomic(1));
+            asking.connect(owner.endpoint(), EndpointOptions.defaults().withMaxReadAtomic(8)); // earlier
+            asking.postFetchAdd(1, scene.remote.remote(), 1, scene.local.slice(0, 8)); // here
             scene.take(scene.sent);
         }
     }
@@ -26,9 +26,9 @@ final class AtomicDepthZero implements Program {
     public void right(TwoEnds scene) throws Exception {
         try (var asking = scene.domain.createQueuePair(QueuePairOptions.rc(scene.sent));
                 var owner = scene.domain.createQueuePair(QueuePairOptions.rc(scene.arrived))) {
-            owner.connect(asking.endpoint(), ConnectOptions.defaults().withMaxReadAtomic(1));
-            asking.connect(owner.endpoint(), ConnectOptions.defaults().withMaxReadAtomic(1));
-            asking.postFetchAdd(1, scene.remote.address(), scene.remote.rkey(), 1, scene.local, 0);
+            owner.connect(asking.endpoint(), EndpointOptions.defaults().withMaxReadAtomic(1));
+            asking.connect(owner.endpoint(), EndpointOptions.defaults().withMaxReadAtomic(1));
+            asking.postFetchAdd(1, scene.remote.remote(), 1, scene.local.slice(0, 8));
             scene.take(scene.sent);
         }
     }

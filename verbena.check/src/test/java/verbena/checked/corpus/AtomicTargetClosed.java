@@ -13,7 +13,7 @@ final class AtomicTargetClosed implements Program {
     @Override
     public void wrong(TwoEnds scene) throws Exception {
         var counter = scene.domain.allocate(64, Access.remoteAll());
-        scene.here.postFetchAdd(1, counter.address(), counter.rkey(), 1, scene.local, 0); // earlier
+        scene.here.postFetchAdd(1, counter.remote(), 1, scene.local.slice(0, 8)); // earlier
         counter.close(); // here
         scene.take(scene.sent);
     }
@@ -21,7 +21,7 @@ final class AtomicTargetClosed implements Program {
     @Override
     public void right(TwoEnds scene) throws Exception {
         var counter = scene.domain.allocate(64, Access.remoteAll());
-        scene.here.postFetchAdd(1, counter.address(), counter.rkey(), 1, scene.local, 0);
+        scene.here.postFetchAdd(1, counter.remote(), 1, scene.local.slice(0, 8));
         scene.take(scene.sent);
         counter.close();
     }

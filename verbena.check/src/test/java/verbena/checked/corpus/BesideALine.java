@@ -12,7 +12,7 @@ final class BesideALine implements Program {
     @Override
     public void wrong(TwoEnds scene) throws Exception {
         for (int i = 0; i < 64; i++) {
-            scene.here.postWrite(i, scene.local, 12, 4_096, scene.remote.address(), scene.remote.rkey()); // here
+            scene.here.postWrite(i, scene.local.slice(12, 4_096), scene.remote.remote()); // here
             scene.take(scene.sent);
         }
     }
@@ -20,7 +20,7 @@ final class BesideALine implements Program {
     @Override
     public void right(TwoEnds scene) throws Exception {
         for (int i = 0; i < 64; i++) {
-            scene.here.postWrite(i, scene.local, 64, 4_096, scene.remote.address(), scene.remote.rkey());
+            scene.here.postWrite(i, scene.local.slice(64, 4_096), scene.remote.remote());
             scene.take(scene.sent);
         }
     }

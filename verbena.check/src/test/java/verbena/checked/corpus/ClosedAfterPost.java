@@ -11,15 +11,15 @@ final class ClosedAfterPost implements Program {
 
     @Override
     public void wrong(TwoEnds scene) throws Exception {
-        scene.there.postReceive(1, scene.remote, 0, 64);
-        scene.here.postSend(2, scene.local, 0, 64); // earlier
+        scene.there.postReceive(1, scene.remote.slice(0, 64));
+        scene.here.postSend(2, scene.local.slice(0, 64)); // earlier
         scene.here.close(); // here
     }
 
     @Override
     public void right(TwoEnds scene) throws Exception {
-        scene.there.postReceive(1, scene.remote, 0, 64);
-        scene.here.postSend(2, scene.local, 0, 64);
+        scene.there.postReceive(1, scene.remote.slice(0, 64));
+        scene.here.postSend(2, scene.local.slice(0, 64));
         scene.take(scene.sent);
         scene.here.close();
     }

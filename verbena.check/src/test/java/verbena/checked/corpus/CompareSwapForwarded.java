@@ -11,9 +11,9 @@ final class CompareSwapForwarded implements Program {
 
     @Override
     public void wrong(TwoEnds scene) throws Exception {
-        scene.there.postReceive(1, scene.remote, 64, 64);
-        scene.here.postCompareSwap(2, scene.remote.address(), scene.remote.rkey(), 0, 1, scene.local, 0); // earlier
-        scene.here.postSend(3, scene.local, 0, 8); // here
+        scene.there.postReceive(1, scene.remote.slice(64, 64));
+        scene.here.postCompareSwap(2, scene.remote.remote(), 0, 1, scene.local.slice(0, 8)); // earlier
+        scene.here.postSend(3, scene.local.slice(0, 8)); // here
         scene.take(scene.sent);
         scene.take(scene.sent);
         scene.take(scene.arrived);
@@ -21,10 +21,10 @@ final class CompareSwapForwarded implements Program {
 
     @Override
     public void right(TwoEnds scene) throws Exception {
-        scene.there.postReceive(1, scene.remote, 64, 64);
-        scene.here.postCompareSwap(2, scene.remote.address(), scene.remote.rkey(), 0, 1, scene.local, 0);
+        scene.there.postReceive(1, scene.remote.slice(64, 64));
+        scene.here.postCompareSwap(2, scene.remote.remote(), 0, 1, scene.local.slice(0, 8));
         scene.take(scene.sent);
-        scene.here.postSend(3, scene.local, 0, 8);
+        scene.here.postSend(3, scene.local.slice(0, 8));
         scene.take(scene.sent);
         scene.take(scene.arrived);
     }

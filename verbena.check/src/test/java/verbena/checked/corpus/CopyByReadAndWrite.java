@@ -11,17 +11,17 @@ final class CopyByReadAndWrite implements Program {
 
     @Override
     public void wrong(TwoEnds scene) throws Exception {
-        scene.here.postRead(1, scene.remote.address(), scene.remote.rkey(), scene.local, 0, 512); // earlier
-        scene.here.postWrite(2, scene.local, 0, 512, scene.remote.address() + 4_096, scene.remote.rkey()); // here
+        scene.here.postRead(1, scene.remote.remote().slice(0, 512), scene.local.slice(0, 512)); // earlier
+        scene.here.postWrite(2, scene.local.slice(0, 512), scene.remote.remote().slice(4_096, 512)); // here
         scene.take(scene.sent);
         scene.take(scene.sent);
     }
 
     @Override
     public void right(TwoEnds scene) throws Exception {
-        scene.here.postRead(1, scene.remote.address(), scene.remote.rkey(), scene.local, 0, 512);
+        scene.here.postRead(1, scene.remote.remote().slice(0, 512), scene.local.slice(0, 512));
         scene.take(scene.sent);
-        scene.here.postWrite(2, scene.local, 0, 512, scene.remote.address() + 4_096, scene.remote.rkey());
+        scene.here.postWrite(2, scene.local.slice(0, 512), scene.remote.remote().slice(4_096, 512));
         scene.take(scene.sent);
     }
 }

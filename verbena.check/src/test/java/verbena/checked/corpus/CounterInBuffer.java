@@ -15,7 +15,7 @@ final class CounterInBuffer implements Program {
     public void wrong(TwoEnds scene) throws Exception {
         for (int i = 0; i < 2; i++) {
             scene.local.segment().set(JAVA_LONG, 0, i + 1);
-            scene.here.postWrite(i, scene.local, 0, 128, scene.remote.address(), scene.remote.rkey()); // earlier
+            scene.here.postWrite(i, scene.local.slice(0, 128), scene.remote.remote()); // earlier
         }
         scene.take(scene.sent); // here
         scene.take(scene.sent);
@@ -25,7 +25,7 @@ final class CounterInBuffer implements Program {
     public void right(TwoEnds scene) throws Exception {
         for (int i = 0; i < 2; i++) {
             scene.local.segment().set(JAVA_LONG, 0, i + 1);
-            scene.here.postWrite(i, scene.local, 0, 128, scene.remote.address(), scene.remote.rkey());
+            scene.here.postWrite(i, scene.local.slice(0, 128), scene.remote.remote());
             scene.take(scene.sent);
         }
     }

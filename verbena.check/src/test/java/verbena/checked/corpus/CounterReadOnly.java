@@ -15,7 +15,7 @@ final class CounterReadOnly implements Program {
     public void wrong(TwoEnds scene) throws Exception {
         Set<Access> rights = Set.of(Access.LOCAL_WRITE, Access.REMOTE_READ, Access.REMOTE_WRITE);
         try (var counter = scene.domain.allocate(64, rights)) { // earlier
-            scene.here.postFetchAdd(1, counter.address(), counter.rkey(), 1, scene.local, 0); // here
+            scene.here.postFetchAdd(1, counter.remote(), 1, scene.local.slice(0, 8)); // here
             scene.take(scene.sent);
         }
     }
@@ -23,7 +23,7 @@ final class CounterReadOnly implements Program {
     @Override
     public void right(TwoEnds scene) throws Exception {
         try (var counter = scene.domain.allocate(64, Access.remoteAll())) {
-            scene.here.postFetchAdd(1, counter.address(), counter.rkey(), 1, scene.local, 0);
+            scene.here.postFetchAdd(1, counter.remote(), 1, scene.local.slice(0, 8));
             scene.take(scene.sent);
         }
     }

@@ -11,15 +11,15 @@ final class CounterStored implements Program {
 
     @Override
     public void wrong(TwoEnds scene) throws Exception {
-        scene.here.postFetchAdd(1, scene.remote.address(), scene.remote.rkey(), 1, scene.local, 0); // earlier
+        scene.here.postFetchAdd(1, scene.remote.remote(), 1, scene.local.slice(0, 8)); // earlier
         scene.remote.noteStore(0, 8); // here
         scene.take(scene.sent);
     }
 
     @Override
     public void right(TwoEnds scene) throws Exception {
-        scene.here.postFetchAdd(1, scene.remote.address(), scene.remote.rkey(), 1, scene.local, 0);
-        scene.there.postFetchAdd(2, scene.remote.address(), scene.remote.rkey(), 1, scene.remote, 64);
+        scene.here.postFetchAdd(1, scene.remote.remote(), 1, scene.local.slice(0, 8));
+        scene.there.postFetchAdd(2, scene.remote.remote(), 1, scene.remote.slice(64, 8));
         scene.take(scene.sent);
         scene.take(scene.arrived);
     }

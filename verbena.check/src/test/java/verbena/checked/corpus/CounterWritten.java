@@ -16,8 +16,8 @@ final class CounterWritten implements Program {
                 var other = scene.domain.createQueuePair(QueuePairOptions.rc(scene.arrived))) {
             one.connect(other.endpoint());
             other.connect(one.endpoint());
-            scene.here.postFetchAdd(1, scene.remote.address(), scene.remote.rkey(), 1, scene.local, 0); // earlier
-            one.postWrite(2, scene.local, 64, 8, scene.remote.address(), scene.remote.rkey()); // here
+            scene.here.postFetchAdd(1, scene.remote.remote(), 1, scene.local.slice(0, 8)); // earlier
+            one.postWrite(2, scene.local.slice(64, 8), scene.remote.remote()); // here
             scene.take(scene.sent);
             scene.take(scene.sent);
         }
@@ -25,9 +25,9 @@ final class CounterWritten implements Program {
 
     @Override
     public void right(TwoEnds scene) throws Exception {
-        scene.here.postFetchAdd(1, scene.remote.address(), scene.remote.rkey(), 1, scene.local, 0);
+        scene.here.postFetchAdd(1, scene.remote.remote(), 1, scene.local.slice(0, 8));
         scene.take(scene.sent);
-        scene.here.postCompareSwap(2, scene.remote.address(), scene.remote.rkey(), 1, 0, scene.local, 0);
+        scene.here.postCompareSwap(2, scene.remote.remote(), 1, 0, scene.local.slice(0, 8));
         scene.take(scene.sent);
     }
 }

@@ -51,7 +51,7 @@ final class DatagramChanged implements Program {
         datagrams.modify(new Transition.ToInitUd(1, 0, QKEY));
         datagrams.modify(new Transition.ToRtrUd());
         datagrams.modify(new Transition.ToRtsUnreliable(0));
-        datagrams.postReceive(1, scene.remote, 0, 40 + 32);
+        datagrams.postReceive(1, scene.remote.slice(0, 40 + 32));
         return datagrams;
     }
 

@@ -15,7 +15,7 @@ final class DatagramReceiveShort implements Program {
     public void wrong(TwoEnds scene) throws Exception {
         try (var datagrams = scene.domain.createQueuePair(QueuePairOptions.ud(scene.sent))) { // earlier
             datagrams.modify(new Transition.ToInitUd(1, 0, 7));
-            datagrams.postReceive(1, scene.local, 0, 32); // here
+            datagrams.postReceive(1, scene.local.slice(0, 32)); // here
         }
     }
 
@@ -23,7 +23,7 @@ final class DatagramReceiveShort implements Program {
     public void right(TwoEnds scene) throws Exception {
         try (var datagrams = scene.domain.createQueuePair(QueuePairOptions.ud(scene.sent))) {
             datagrams.modify(new Transition.ToInitUd(1, 0, 7));
-            datagrams.postReceive(1, scene.local, 0, 40 + 32);
+            datagrams.postReceive(1, scene.local.slice(0, 40 + 32));
         }
     }
 }

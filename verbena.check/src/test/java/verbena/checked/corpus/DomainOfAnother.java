@@ -14,7 +14,7 @@ final class DomainOfAnother implements Program {
     public void wrong(TwoEnds scene) throws Exception {
         try (var other = scene.device.allocateProtectionDomain();
                 var target = other.allocate(4_096, Access.remoteAll())) { // earlier
-            scene.here.postWrite(1, scene.local, 0, 64, target.address(), target.rkey()); // here
+            scene.here.postWrite(1, scene.local.slice(0, 64), target.remote()); // here
             scene.take(scene.sent);
         }
     }
@@ -22,7 +22,7 @@ final class DomainOfAnother implements Program {
     @Override
     public void right(TwoEnds scene) throws Exception {
         try (var target = scene.domain.allocate(4_096, Access.remoteAll())) {
-            scene.here.postWrite(1, scene.local, 0, 64, target.address(), target.rkey());
+            scene.here.postWrite(1, scene.local.slice(0, 64), target.remote());
             scene.take(scene.sent);
         }
     }

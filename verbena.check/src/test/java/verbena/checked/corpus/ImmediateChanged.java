@@ -11,9 +11,8 @@ final class ImmediateChanged implements Program {
 
     @Override
     public void wrong(TwoEnds scene) throws Exception {
-        scene.there.postReceive(1, scene.remote, 0, 0);
-        long to = scene.remote.address();
-        scene.here.postWriteWithImmediate(2, scene.local, 0, 200, to, scene.remote.rkey(), 3); // earlier
+        scene.there.postReceive(1, scene.remote.slice(0, 0));
+        scene.here.postWriteWithImmediate(2, scene.local.slice(0, 200), scene.remote.remote(), 3); // earlier
         scene.local.segment().asSlice(0, 200).fill((byte) 3);
         scene.take(scene.sent); // here
         scene.take(scene.arrived);
@@ -21,9 +20,8 @@ final class ImmediateChanged implements Program {
 
     @Override
     public void right(TwoEnds scene) throws Exception {
-        scene.there.postReceive(1, scene.remote, 0, 0);
-        long to = scene.remote.address();
-        scene.here.postWriteWithImmediate(2, scene.local, 0, 200, to, scene.remote.rkey(), 3);
+        scene.there.postReceive(1, scene.remote.slice(0, 0));
+        scene.here.postWriteWithImmediate(2, scene.local.slice(0, 200), scene.remote.remote(), 3);
         scene.take(scene.sent);
         scene.local.segment().asSlice(0, 200).fill((byte) 3);
         scene.take(scene.arrived);

@@ -11,17 +11,16 @@ final class ImmediateWithoutReceive implements Program {
 
     @Override
     public void wrong(TwoEnds scene) throws Exception {
-        long to = scene.remote.address();
-        scene.here.postWriteWithImmediate(1, scene.local, 0, 8, to, scene.remote.rkey(), 5); // here
-        scene.there.postReceive(2, scene.remote, 0, 0);
+        scene.here.postWriteWithImmediate(1, scene.local.slice(0, 8), scene.remote.remote(), 5); // here
+        scene.there.postReceive(2, scene.remote.slice(0, 0));
         scene.take(scene.sent);
         scene.take(scene.arrived);
     }
 
     @Override
     public void right(TwoEnds scene) throws Exception {
-        scene.there.postReceive(2, scene.remote, 0, 0);
-        scene.here.postWriteWithImmediate(1, scene.local, 0, 64, scene.remote.address(), scene.remote.rkey(), 5);
+        scene.there.postReceive(2, scene.remote.slice(0, 0));
+        scene.here.postWriteWithImmediate(1, scene.local.slice(0, 64), scene.remote.remote(), 5);
         scene.take(scene.sent);
         scene.take(scene.arrived);
     }

@@ -4,6 +4,7 @@ import java.util.EnumSet;
 import verbena.check.Rule;
 import verbena.verbs.Access;
 import verbena.verbs.MemoryWindow;
+import verbena.verbs.RemoteMemory;
 
 /// A peer writes through a window whose owner has taken its key back.
 final class KeyInvalidated implements Program {
@@ -27,7 +28,7 @@ final class KeyInvalidated implements Program {
                 batch.localInvalidate(2, key).signaled().submit(); // earlier
             }
             scene.take(scene.arrived);
-            scene.here.postWrite(3, scene.local, 0, 256, region.address(), key); // here
+            scene.here.postWrite(3, scene.local.slice(0, 256), new RemoteMemory(region.address(), key, 256)); // here
             scene.take(scene.sent);
         }
     }
@@ -43,7 +44,7 @@ final class KeyInvalidated implements Program {
                 batch.submit();
             }
             scene.take(scene.arrived);
-            scene.here.postWrite(3, scene.local, 0, 256, region.address(), key);
+            scene.here.postWrite(3, scene.local.slice(0, 256), new RemoteMemory(region.address(), key, 256));
             scene.take(scene.sent);
             try (var batch = scene.there.sendBatch()) {
                 batch.localInvalidate(2, key).signaled().submit();

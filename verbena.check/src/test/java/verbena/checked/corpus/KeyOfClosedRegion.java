@@ -15,7 +15,7 @@ final class KeyOfClosedRegion implements Program {
         var target = scene.domain.allocate(4_096, Access.remoteAll());
         var address = target.remote();
         target.close(); // earlier
-        scene.here.postRead(1, address.address(), address.rkey(), scene.local, 0, 64); // here
+        scene.here.postRead(1, address.slice(0, 64), scene.local.slice(0, 64)); // here
         scene.take(scene.sent);
     }
 
@@ -23,7 +23,7 @@ final class KeyOfClosedRegion implements Program {
     public void right(TwoEnds scene) throws Exception {
         var target = scene.domain.allocate(4_096, Access.remoteAll());
         var address = target.remote();
-        scene.here.postRead(1, address.address(), address.rkey(), scene.local, 0, 64);
+        scene.here.postRead(1, address.slice(0, 64), scene.local.slice(0, 64));
         scene.take(scene.sent);
         target.close();
     }

@@ -11,16 +11,16 @@ final class LeftInTheQueue implements Program {
 
     @Override
     public void wrong(TwoEnds scene) throws Exception {
-        scene.here.postWrite(1, scene.local, 0, 64, scene.remote.address(), scene.remote.rkey());
-        scene.here.postWrite(2, scene.local, 64, 64, scene.remote.address() + 64, scene.remote.rkey()); // earlier
+        scene.here.postWrite(1, scene.local.slice(0, 64), scene.remote.remote());
+        scene.here.postWrite(2, scene.local.slice(64, 64), scene.remote.remote().slice(64, 64)); // earlier
         scene.take(scene.sent);
         scene.here.close(); // here
     }
 
     @Override
     public void right(TwoEnds scene) throws Exception {
-        scene.here.postWrite(1, scene.local, 0, 64, scene.remote.address(), scene.remote.rkey());
-        scene.here.postWrite(2, scene.local, 64, 64, scene.remote.address() + 64, scene.remote.rkey());
+        scene.here.postWrite(1, scene.local.slice(0, 64), scene.remote.remote());
+        scene.here.postWrite(2, scene.local.slice(64, 64), scene.remote.remote().slice(64, 64));
         scene.take(scene.sent);
         scene.take(scene.sent);
         scene.here.close();

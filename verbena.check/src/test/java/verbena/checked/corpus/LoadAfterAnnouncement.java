@@ -16,9 +16,9 @@ final class LoadAfterAnnouncement implements Program {
                 var other = scene.domain.createQueuePair(QueuePairOptions.rc(scene.arrived))) {
             one.connect(other.endpoint());
             other.connect(one.endpoint());
-            scene.there.postReceive(1, scene.remote, 0, 8);
-            one.postWrite(2, scene.local, 64, 64, scene.remote.address() + 64, scene.remote.rkey()); // earlier
-            scene.here.postWriteWithImmediate(3, scene.local, 0, 8, scene.remote.address(), scene.remote.rkey(), 1);
+            scene.there.postReceive(1, scene.remote.slice(0, 8));
+            one.postWrite(2, scene.local.slice(64, 64), scene.remote.remote().slice(64, 64)); // earlier
+            scene.here.postWriteWithImmediate(3, scene.local.slice(0, 8), scene.remote.remote(), 1);
             scene.take(scene.arrived);
             scene.remote.noteLoad(64, 64); // here
             scene.take(scene.sent);
@@ -32,10 +32,10 @@ final class LoadAfterAnnouncement implements Program {
                 var other = scene.domain.createQueuePair(QueuePairOptions.rc(scene.arrived))) {
             one.connect(other.endpoint());
             other.connect(one.endpoint());
-            scene.there.postReceive(1, scene.remote, 0, 8);
-            one.postWrite(2, scene.local, 64, 64, scene.remote.address() + 64, scene.remote.rkey());
+            scene.there.postReceive(1, scene.remote.slice(0, 8));
+            one.postWrite(2, scene.local.slice(64, 64), scene.remote.remote().slice(64, 64));
             scene.take(scene.sent);
-            scene.here.postWriteWithImmediate(3, scene.local, 0, 8, scene.remote.address(), scene.remote.rkey(), 1);
+            scene.here.postWriteWithImmediate(3, scene.local.slice(0, 8), scene.remote.remote(), 1);
             scene.take(scene.arrived);
             scene.remote.noteLoad(64, 64);
             scene.take(scene.sent);

@@ -11,15 +11,15 @@ final class LoadWhileWritten implements Program {
 
     @Override
     public void wrong(TwoEnds scene) throws Exception {
-        scene.here.postWrite(1, scene.local, 0, 64, scene.remote.address(), scene.remote.rkey()); // earlier
+        scene.here.postWrite(1, scene.local.slice(0, 64), scene.remote.remote()); // earlier
         scene.remote.noteLoad(0, 64); // here
         scene.take(scene.sent);
     }
 
     @Override
     public void right(TwoEnds scene) throws Exception {
-        scene.there.postReceive(1, scene.remote, 1_024, 8);
-        scene.here.postWriteWithImmediate(2, scene.local, 0, 64, scene.remote.address(), scene.remote.rkey(), 1);
+        scene.there.postReceive(1, scene.remote.slice(1_024, 8));
+        scene.here.postWriteWithImmediate(2, scene.local.slice(0, 64), scene.remote.remote(), 1);
         scene.take(scene.arrived);
         scene.remote.noteLoad(0, 64);
         scene.take(scene.sent);

@@ -16,8 +16,8 @@ final class LockReleasedByWrite implements Program {
                 var other = scene.domain.createQueuePair(QueuePairOptions.rc(scene.arrived))) {
             one.connect(other.endpoint());
             other.connect(one.endpoint());
-            scene.here.postWrite(1, scene.local, 64, 8, scene.remote.address(), scene.remote.rkey()); // earlier
-            one.postCompareSwap(2, scene.remote.address(), scene.remote.rkey(), 0, 1, scene.local, 0); // here
+            scene.here.postWrite(1, scene.local.slice(64, 8), scene.remote.remote()); // earlier
+            one.postCompareSwap(2, scene.remote.remote(), 0, 1, scene.local.slice(0, 8)); // here
             scene.take(scene.sent);
             scene.take(scene.sent);
         }
@@ -29,8 +29,8 @@ final class LockReleasedByWrite implements Program {
                 var other = scene.domain.createQueuePair(QueuePairOptions.rc(scene.arrived))) {
             one.connect(other.endpoint());
             other.connect(one.endpoint());
-            scene.here.postCompareSwap(1, scene.remote.address(), scene.remote.rkey(), 1, 0, scene.local, 8);
-            one.postCompareSwap(2, scene.remote.address(), scene.remote.rkey(), 0, 1, scene.local, 0);
+            scene.here.postCompareSwap(1, scene.remote.remote(), 1, 0, scene.local.slice(8, 8));
+            one.postCompareSwap(2, scene.remote.remote(), 0, 1, scene.local.slice(0, 8));
             scene.take(scene.sent);
             scene.take(scene.sent);
         }

@@ -11,16 +11,16 @@ final class MessageTooLong implements Program {
 
     @Override
     public void wrong(TwoEnds scene) throws Exception {
-        scene.there.postReceive(1, scene.remote, 0, 1_000); // earlier
-        scene.here.postSend(2, scene.local, 0, 1_016); // here
+        scene.there.postReceive(1, scene.remote.slice(0, 1_000)); // earlier
+        scene.here.postSend(2, scene.local.slice(0, 1_016)); // here
         scene.take(scene.sent);
         scene.take(scene.arrived);
     }
 
     @Override
     public void right(TwoEnds scene) throws Exception {
-        scene.there.postReceive(1, scene.remote, 0, 1_016);
-        scene.here.postSend(2, scene.local, 0, 1_016);
+        scene.there.postReceive(1, scene.remote.slice(0, 1_016));
+        scene.here.postSend(2, scene.local.slice(0, 1_016));
         scene.take(scene.sent);
         scene.take(scene.arrived);
     }

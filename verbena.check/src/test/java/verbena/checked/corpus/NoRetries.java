@@ -2,7 +2,7 @@ package verbena.checked.corpus;
 
 import verbena.check.Rule;
 import verbena.verbs.AckTimeout;
-import verbena.verbs.ConnectOptions;
+import verbena.verbs.EndpointOptions;
 import verbena.verbs.QueuePairOptions;
 
 /// The retry count was left at 0.
@@ -14,7 +14,7 @@ final class NoRetries implements Program {
 
     @Override
     public void wrong(TwoEnds scene) throws Exception {
-        var none = ConnectOptions.defaults().withRetries(new AckTimeout(14), 0, 7);
+        var none = EndpointOptions.defaults().withRetries(new AckTimeout(14), 0, 7);
         try (var one = scene.domain.createQueuePair(QueuePairOptions.rc(scene.sent))) { // earlier
             one.connect(scene.there.endpoint(), none); // here
         }
@@ -23,7 +23,7 @@ final class NoRetries implements Program {
     @Override
     public void right(TwoEnds scene) throws Exception {
         try (var one = scene.domain.createQueuePair(QueuePairOptions.rc(scene.sent))) {
-            one.connect(scene.there.endpoint(), ConnectOptions.defaults().withRetries(new AckTimeout(14), 7, 7));
+            one.connect(scene.there.endpoint(), EndpointOptions.defaults().withRetries(new AckTimeout(14), 7, 7));
         }
     }
 }

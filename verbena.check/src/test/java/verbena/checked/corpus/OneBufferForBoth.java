@@ -11,18 +11,18 @@ final class OneBufferForBoth implements Program {
 
     @Override
     public void wrong(TwoEnds scene) throws Exception {
-        scene.here.postReceive(1, scene.local, 0, 64); // earlier
-        scene.there.postReceive(2, scene.remote, 0, 64);
-        scene.here.postSend(3, scene.local, 0, 64); // here
+        scene.here.postReceive(1, scene.local.slice(0, 64)); // earlier
+        scene.there.postReceive(2, scene.remote.slice(0, 64));
+        scene.here.postSend(3, scene.local.slice(0, 64)); // here
         scene.take(scene.sent);
         scene.take(scene.arrived);
     }
 
     @Override
     public void right(TwoEnds scene) throws Exception {
-        scene.here.postReceive(1, scene.local, 0, 64);
-        scene.there.postReceive(2, scene.remote, 0, 64);
-        scene.here.postSend(3, scene.local, 64, 64);
+        scene.here.postReceive(1, scene.local.slice(0, 64));
+        scene.there.postReceive(2, scene.remote.slice(0, 64));
+        scene.here.postSend(3, scene.local.slice(64, 64));
         scene.take(scene.sent);
         scene.take(scene.arrived);
     }

@@ -12,11 +12,11 @@ final class OneReceiveTwoMessages implements Program {
 
     @Override
     public void wrong(TwoEnds scene) throws Exception {
-        scene.there.postReceive(1, scene.remote, 0, 64);
-        scene.here.postSend(2, scene.local, 0, 64);
-        scene.here.postSend(3, scene.local, 64, 64); // here
+        scene.there.postReceive(1, scene.remote.slice(0, 64));
+        scene.here.postSend(2, scene.local.slice(0, 64));
+        scene.here.postSend(3, scene.local.slice(64, 64)); // here
         scene.take(scene.arrived);
-        scene.there.postReceive(4, scene.remote, 0, 64);
+        scene.there.postReceive(4, scene.remote.slice(0, 64));
         scene.take(scene.arrived);
         scene.take(scene.sent);
         scene.take(scene.sent);
@@ -24,16 +24,16 @@ final class OneReceiveTwoMessages implements Program {
 
     @Override
     public void right(TwoEnds scene) throws Exception {
-        scene.there.postReceive(1, scene.remote, 0, 64);
-        scene.there.postReceive(2, scene.remote, 64, 64);
-        scene.here.postSend(2, scene.local, 0, 64);
-        scene.here.postSend(3, scene.local, 64, 64);
+        scene.there.postReceive(1, scene.remote.slice(0, 64));
+        scene.there.postReceive(2, scene.remote.slice(64, 64));
+        scene.here.postSend(2, scene.local.slice(0, 64));
+        scene.here.postSend(3, scene.local.slice(64, 64));
         scene.take(scene.arrived);
         scene.take(scene.arrived);
         scene.take(scene.sent);
         scene.take(scene.sent);
         scene.here.modify(new Transition.ToError());
-        scene.here.postSend(4, scene.local, 0, 64); // the last to come back, and meets no receive
+        scene.here.postSend(4, scene.local.slice(0, 64)); // the last to come back, and meets no receive
         scene.take(scene.sent);
     }
 }

@@ -18,7 +18,7 @@ final class QkeyMistaken implements Program {
         try (var sender = open(scene, 7);
                 var receiver = open(scene, 11);
                 var path = scene.domain.createAddressHandle(path(scene))) {
-            receiver.postReceive(1, scene.remote, 0, 40 + 32);
+            receiver.postReceive(1, scene.remote.slice(0, 40 + 32));
             try (var batch = sender.sendBatch()) {
                 batch.send(2).sge(scene.local, 0, 32).signaled();
                 batch.to(path, receiver.qpn(), 7); // here
@@ -33,7 +33,7 @@ final class QkeyMistaken implements Program {
         try (var sender = open(scene, 7);
                 var receiver = open(scene, 11);
                 var path = scene.domain.createAddressHandle(path(scene))) {
-            receiver.postReceive(1, scene.remote, 0, 40 + 32);
+            receiver.postReceive(1, scene.remote.slice(0, 40 + 32));
             try (var batch = sender.sendBatch()) {
                 batch.send(2).sge(scene.local, 0, 32).signaled();
                 batch.to(path, receiver.qpn(), 11);

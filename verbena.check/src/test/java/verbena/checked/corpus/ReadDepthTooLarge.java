@@ -1,7 +1,7 @@
 package verbena.checked.corpus;
 
 import verbena.check.Rule;
-import verbena.verbs.ConnectOptions;
+import verbena.verbs.EndpointOptions;
 import verbena.verbs.QueuePairOptions;
 
 /// One end asks for more READs at once than the other serves.
@@ -15,9 +15,9 @@ final class ReadDepthTooLarge implements Program {
     public void wrong(TwoEnds scene) throws Exception {
         try (var reader = scene.domain.createQueuePair(QueuePairOptions.rc(scene.sent));
                 var owner = scene.domain.createQueuePair(QueuePairOptions.rc(scene.arrived))) {
-            owner.connect(reader.endpoint(), ConnectOptions.defaults().withMaxReadAtomic(1));
-            reader.connect(owner.endpoint(), ConnectOptions.defaults().withMaxReadAtomic(8)); // earlier
-            reader.postRead(1, scene.remote.address(), scene.remote.rkey(), scene.local, 0, 64); // here
+            owner.connect(reader.endpoint(), EndpointOptions.defaults().withMaxReadAtomic(1));
+            reader.connect(owner.endpoint(), EndpointOptions.defaults().withMaxReadAtomic(8)); // earlier
+            reader.postRead(1, scene.remote.remote().slice(0, 64), scene.local.slice(0, 64)); // here
             scene.take(scene.sent);
         }
     }
@@ -26,9 +26,9 @@ final class ReadDepthTooLarge implements Program {
     public void right(TwoEnds scene) throws Exception {
         try (var reader = scene.domain.createQueuePair(QueuePairOptions.rc(scene.sent));
                 var owner = scene.domain.createQueuePair(QueuePairOptions.rc(scene.arrived))) {
-            owner.connect(reader.endpoint(), ConnectOptions.defaults().withMaxReadAtomic(8));
-            reader.connect(owner.endpoint(), ConnectOptions.defaults().withMaxReadAtomic(8));
-            reader.postRead(1, scene.remote.address(), scene.remote.rkey(), scene.local, 0, 64);
+            owner.connect(reader.endpoint(), EndpointOptions.defaults().withMaxReadAtomic(8));
+            reader.connect(owner.endpoint(), EndpointOptions.defaults().withMaxReadAtomic(8));
+            reader.postRead(1, scene.remote.remote().slice(0, 64), scene.local.slice(0, 64));
             scene.take(scene.sent);
         }
     }

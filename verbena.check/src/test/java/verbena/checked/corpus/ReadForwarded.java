@@ -11,7 +11,7 @@ final class ReadForwarded implements Program {
 
     @Override
     public void wrong(TwoEnds scene) throws Exception {
-        scene.there.postReceive(1, scene.remote, 1_000, 64);
+        scene.there.postReceive(1, scene.remote.slice(1_000, 64));
         try (var batch = scene.here.sendBatch()) {
             batch.read(2, scene.remote.address(), scene.remote.rkey()).sge(scene.local, 0, 64);
             batch.send(3).sge(scene.local, 0, 64).signaled();
@@ -23,7 +23,7 @@ final class ReadForwarded implements Program {
 
     @Override
     public void right(TwoEnds scene) throws Exception {
-        scene.there.postReceive(1, scene.remote, 1_000, 64);
+        scene.there.postReceive(1, scene.remote.slice(1_000, 64));
         try (var batch = scene.here.sendBatch()) {
             batch.read(2, scene.remote.address(), scene.remote.rkey()).sge(scene.local, 0, 64);
             batch.send(3).sge(scene.local, 0, 64).fenced().signaled();

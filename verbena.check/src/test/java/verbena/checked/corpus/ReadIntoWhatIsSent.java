@@ -11,9 +11,9 @@ final class ReadIntoWhatIsSent implements Program {
 
     @Override
     public void wrong(TwoEnds scene) throws Exception {
-        scene.there.postReceive(1, scene.remote, 0, 64);
-        scene.here.postSend(2, scene.local, 0, 64); // earlier
-        scene.there.postRead(3, scene.remote.address(), scene.remote.rkey(), scene.local, 0, 64); // here
+        scene.there.postReceive(1, scene.remote.slice(0, 64));
+        scene.here.postSend(2, scene.local.slice(0, 64)); // earlier
+        scene.there.postRead(3, scene.remote.remote().slice(0, 64), scene.local.slice(0, 64)); // here
         scene.take(scene.sent);
         scene.take(scene.arrived);
         scene.take(scene.arrived);
@@ -21,11 +21,11 @@ final class ReadIntoWhatIsSent implements Program {
 
     @Override
     public void right(TwoEnds scene) throws Exception {
-        scene.there.postReceive(1, scene.remote, 0, 64);
-        scene.here.postSend(2, scene.local, 0, 64);
+        scene.there.postReceive(1, scene.remote.slice(0, 64));
+        scene.here.postSend(2, scene.local.slice(0, 64));
         scene.take(scene.sent);
         scene.take(scene.arrived);
-        scene.there.postRead(3, scene.remote.address(), scene.remote.rkey(), scene.local, 0, 64);
+        scene.there.postRead(3, scene.remote.remote().slice(0, 64), scene.local.slice(0, 64));
         scene.take(scene.arrived);
     }
 }

@@ -13,7 +13,7 @@ final class ReadRegionClosed implements Program {
     @Override
     public void wrong(TwoEnds scene) throws Exception {
         var region = scene.domain.allocate(4_096, Access.local());
-        scene.here.postRead(1, scene.remote.address(), scene.remote.rkey(), region, 0, 64); // earlier
+        scene.here.postRead(1, scene.remote.remote().slice(0, 64), region.slice(0, 64)); // earlier
         region.close(); // here
         scene.take(scene.sent);
     }
@@ -21,7 +21,7 @@ final class ReadRegionClosed implements Program {
     @Override
     public void right(TwoEnds scene) throws Exception {
         var region = scene.domain.allocate(4_096, Access.local());
-        scene.here.postRead(1, scene.remote.address(), scene.remote.rkey(), region, 0, 64);
+        scene.here.postRead(1, scene.remote.remote().slice(0, 64), region.slice(0, 64));
         scene.take(scene.sent);
         region.close();
     }

@@ -13,8 +13,8 @@ final class ReadWhileFilled implements Program {
     @Override
     public void wrong(TwoEnds scene) throws Exception {
         try (var mine = scene.domain.allocate(4_096, Access.remoteAll())) {
-            scene.here.postRead(1, scene.remote.address(), scene.remote.rkey(), mine, 0, 256); // earlier
-            scene.there.postRead(2, mine.address(), mine.rkey(), scene.remote, 1_024, 256); // here
+            scene.here.postRead(1, scene.remote.remote().slice(0, 256), mine.slice(0, 256)); // earlier
+            scene.there.postRead(2, mine.remote().slice(0, 256), scene.remote.slice(1_024, 256)); // here
             scene.take(scene.sent);
             scene.take(scene.arrived);
         }
@@ -23,9 +23,9 @@ final class ReadWhileFilled implements Program {
     @Override
     public void right(TwoEnds scene) throws Exception {
         try (var mine = scene.domain.allocate(4_096, Access.remoteAll())) {
-            scene.here.postRead(1, scene.remote.address(), scene.remote.rkey(), mine, 0, 256);
+            scene.here.postRead(1, scene.remote.remote().slice(0, 256), mine.slice(0, 256));
             scene.take(scene.sent);
-            scene.there.postRead(2, mine.address(), mine.rkey(), scene.remote, 1_024, 256);
+            scene.there.postRead(2, mine.remote().slice(0, 256), scene.remote.slice(1_024, 256));
             scene.take(scene.arrived);
         }
     }

@@ -16,8 +16,8 @@ final class ReadWhileWritten implements Program {
                 var other = scene.domain.createQueuePair(QueuePairOptions.rc(scene.arrived))) {
             one.connect(other.endpoint());
             other.connect(one.endpoint());
-            scene.here.postWrite(1, scene.local, 0, 128, scene.remote.address(), scene.remote.rkey()); // earlier
-            one.postRead(2, scene.remote.address(), scene.remote.rkey(), scene.local, 256, 128); // here
+            scene.here.postWrite(1, scene.local.slice(0, 128), scene.remote.remote()); // earlier
+            one.postRead(2, scene.remote.remote().slice(0, 128), scene.local.slice(256, 128)); // here
             scene.take(scene.sent);
             scene.take(scene.sent);
         }
@@ -29,9 +29,9 @@ final class ReadWhileWritten implements Program {
                 var other = scene.domain.createQueuePair(QueuePairOptions.rc(scene.arrived))) {
             one.connect(other.endpoint());
             other.connect(one.endpoint());
-            scene.here.postWrite(1, scene.local, 0, 128, scene.remote.address(), scene.remote.rkey());
+            scene.here.postWrite(1, scene.local.slice(0, 128), scene.remote.remote());
             scene.take(scene.sent);
-            one.postRead(2, scene.remote.address(), scene.remote.rkey(), scene.local, 256, 128);
+            one.postRead(2, scene.remote.remote().slice(0, 128), scene.local.slice(256, 128));
             scene.take(scene.sent);
         }
     }

@@ -11,8 +11,8 @@ final class ReceiveReadEarly implements Program {
 
     @Override
     public void wrong(TwoEnds scene) throws Exception {
-        scene.there.postReceive(1, scene.remote, 0, 64); // earlier
-        scene.here.postSend(2, scene.local, 0, 64);
+        scene.there.postReceive(1, scene.remote.slice(0, 64)); // earlier
+        scene.here.postSend(2, scene.local.slice(0, 64));
         scene.take(scene.sent);
         scene.remote.noteLoad(0, 64); // here
         scene.take(scene.arrived);
@@ -20,8 +20,8 @@ final class ReceiveReadEarly implements Program {
 
     @Override
     public void right(TwoEnds scene) throws Exception {
-        scene.there.postReceive(1, scene.remote, 0, 64);
-        scene.here.postSend(2, scene.local, 0, 64);
+        scene.there.postReceive(1, scene.remote.slice(0, 64));
+        scene.here.postSend(2, scene.local.slice(0, 64));
         scene.take(scene.sent);
         scene.take(scene.arrived);
         scene.remote.noteLoad(0, 64);

@@ -13,15 +13,15 @@ final class ReceiveRegionClosed implements Program {
     @Override
     public void wrong(TwoEnds scene) throws Exception {
         var region = scene.domain.allocate(4_096, Access.local());
-        scene.there.postReceive(1, region, 0, 64); // earlier
+        scene.there.postReceive(1, region.slice(0, 64)); // earlier
         region.close(); // here
     }
 
     @Override
     public void right(TwoEnds scene) throws Exception {
         var region = scene.domain.allocate(4_096, Access.local());
-        scene.there.postReceive(1, region, 0, 64);
-        scene.here.postSend(2, scene.local, 0, 64);
+        scene.there.postReceive(1, region.slice(0, 64));
+        scene.here.postSend(2, scene.local.slice(0, 64));
         scene.take(scene.sent);
         scene.take(scene.arrived);
         region.close();

@@ -13,8 +13,8 @@ final class ReceiveWithoutRight implements Program {
     @Override
     public void wrong(TwoEnds scene) throws Exception {
         try (var target = scene.domain.allocate(4_096, Set.of())) { // earlier
-            scene.there.postReceive(1, target, 0, 64); // here
-            scene.here.postSend(2, scene.local, 0, 64);
+            scene.there.postReceive(1, target.slice(0, 64)); // here
+            scene.here.postSend(2, scene.local.slice(0, 64));
             scene.take(scene.sent);
             scene.take(scene.arrived);
         }
@@ -22,8 +22,8 @@ final class ReceiveWithoutRight implements Program {
 
     @Override
     public void right(TwoEnds scene) throws Exception {
-        scene.there.postReceive(1, scene.remote, 0, 64);
-        scene.here.postSend(2, scene.local, 0, 64);
+        scene.there.postReceive(1, scene.remote.slice(0, 64));
+        scene.here.postSend(2, scene.local.slice(0, 64));
         scene.take(scene.sent);
         scene.take(scene.arrived);
     }

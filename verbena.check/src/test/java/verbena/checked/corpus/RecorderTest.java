@@ -73,7 +73,7 @@ class RecorderTest {
     }
 
     private void write() {
-        scene.here.postWrite(1, scene.local, 0, 64, scene.remote.address(), scene.remote.rkey());
+        scene.here.postWrite(1, scene.local.slice(0, 64), scene.remote.remote());
     }
 
     @Test
@@ -88,7 +88,7 @@ class RecorderTest {
             batch.submit();
         }
         scene.take(scene.sent);
-        scene.here.postRead(3, scene.remote.address() + 64, scene.remote.rkey(), scene.local, 0, 4096);
+        scene.here.postRead(3, scene.remote.remote().slice(64, 4096), scene.local.slice(0, 4096));
         scene.take(scene.sent);
         try (var batch = scene.here.sendBatch()) {
             batch.fetchAdd(4, scene.remote.address(), scene.remote.rkey(), 1)
@@ -172,8 +172,8 @@ class RecorderTest {
                 var receiver = scene.domain.createQueuePair(QueuePairOptions.rc(scene.arrived))) {
             sender.connect(receiver.endpoint());
             receiver.connect(sender.endpoint());
-            queue.arm(false);
-            sender.postWrite(1, scene.local, 0, 64, scene.remote.address(), scene.remote.rkey());
+            queue.arm();
+            sender.postWrite(1, scene.local.slice(0, 64), scene.remote.remote());
             channel.await(Duration.ofSeconds(10));
             scene.take(queue);
         }

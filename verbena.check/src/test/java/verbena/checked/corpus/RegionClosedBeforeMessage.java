@@ -13,9 +13,9 @@ final class RegionClosedBeforeMessage implements Program {
     @Override
     public void wrong(TwoEnds scene) throws Exception {
         var target = scene.domain.allocate(4_096, Access.remoteAll());
-        scene.there.postReceive(1, scene.remote, 0, 64);
-        scene.here.postWrite(1, scene.local, 0, 64, target.address(), target.rkey()); // earlier
-        scene.here.postSend(2, scene.local, 64, 64);
+        scene.there.postReceive(1, scene.remote.slice(0, 64));
+        scene.here.postWrite(1, scene.local.slice(0, 64), target.remote()); // earlier
+        scene.here.postSend(2, scene.local.slice(64, 64));
         target.close(); // here
         scene.take(scene.sent);
     }
@@ -23,9 +23,9 @@ final class RegionClosedBeforeMessage implements Program {
     @Override
     public void right(TwoEnds scene) throws Exception {
         var target = scene.domain.allocate(4_096, Access.remoteAll());
-        scene.there.postReceive(1, scene.remote, 0, 64);
-        scene.here.postWrite(1, scene.local, 0, 64, target.address(), target.rkey());
-        scene.here.postSend(2, scene.local, 64, 64);
+        scene.there.postReceive(1, scene.remote.slice(0, 64));
+        scene.here.postWrite(1, scene.local.slice(0, 64), target.remote());
+        scene.here.postSend(2, scene.local.slice(64, 64));
         scene.take(scene.arrived);
         target.close();
         scene.take(scene.sent);

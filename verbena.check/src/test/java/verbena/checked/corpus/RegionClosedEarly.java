@@ -13,7 +13,7 @@ final class RegionClosedEarly implements Program {
     @Override
     public void wrong(TwoEnds scene) throws Exception {
         var region = scene.domain.allocate(4_096, Access.local());
-        scene.here.postWrite(1, region, 0, 64, scene.remote.address(), scene.remote.rkey()); // earlier
+        scene.here.postWrite(1, region.slice(0, 64), scene.remote.remote()); // earlier
         region.close(); // here
         scene.take(scene.sent);
     }
@@ -21,7 +21,7 @@ final class RegionClosedEarly implements Program {
     @Override
     public void right(TwoEnds scene) throws Exception {
         var region = scene.domain.allocate(4_096, Access.local());
-        scene.here.postWrite(1, region, 0, 64, scene.remote.address(), scene.remote.rkey());
+        scene.here.postWrite(1, region.slice(0, 64), scene.remote.remote());
         scene.take(scene.sent);
         region.close();
     }

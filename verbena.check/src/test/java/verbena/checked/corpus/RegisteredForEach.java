@@ -15,7 +15,7 @@ final class RegisteredForEach implements Program {
         var memory = scene.arena.allocate(1_024);
         for (int i = 0; i < 65; i++) {
             var region = scene.domain.register(memory, Access.local()); // here
-            scene.here.postWrite(i, region, 0, 1_024, scene.remote.address(), scene.remote.rkey());
+            scene.here.postWrite(i, region.slice(0, 1_024), scene.remote.remote());
             scene.take(scene.sent);
             region.close();
         }
@@ -26,7 +26,7 @@ final class RegisteredForEach implements Program {
         var memory = scene.arena.allocate(1_024);
         var region = scene.domain.register(memory, Access.local());
         for (int i = 0; i < 65; i++) {
-            scene.here.postWrite(i, region, 0, 1_024, scene.remote.address(), scene.remote.rkey());
+            scene.here.postWrite(i, region.slice(0, 1_024), scene.remote.remote());
             scene.take(scene.sent);
         }
         region.close();

@@ -13,7 +13,7 @@ final class RemoteRegionClosed implements Program {
     @Override
     public void wrong(TwoEnds scene) throws Exception {
         var target = scene.domain.allocate(4_096, Access.remoteAll());
-        scene.here.postWrite(1, scene.local, 0, 64, target.address(), target.rkey()); // earlier
+        scene.here.postWrite(1, scene.local.slice(0, 64), target.remote()); // earlier
         target.close(); // here
         scene.take(scene.sent);
     }
@@ -21,7 +21,7 @@ final class RemoteRegionClosed implements Program {
     @Override
     public void right(TwoEnds scene) throws Exception {
         var target = scene.domain.allocate(4_096, Access.remoteAll());
-        scene.here.postWrite(1, scene.local, 0, 64, target.address(), target.rkey());
+        scene.here.postWrite(1, scene.local.slice(0, 64), target.remote());
         scene.take(scene.sent);
         target.close();
     }

@@ -11,19 +11,19 @@ final class RepostedTooEarly implements Program {
 
     @Override
     public void wrong(TwoEnds scene) throws Exception {
-        scene.there.postReceive(1, scene.remote, 0, 64); // earlier
-        scene.here.postSend(2, scene.local, 0, 64);
+        scene.there.postReceive(1, scene.remote.slice(0, 64)); // earlier
+        scene.here.postSend(2, scene.local.slice(0, 64));
         scene.take(scene.sent);
-        scene.there.postReceive(1, scene.remote, 0, 64); // here
+        scene.there.postReceive(1, scene.remote.slice(0, 64)); // here
         scene.take(scene.arrived);
     }
 
     @Override
     public void right(TwoEnds scene) throws Exception {
-        scene.there.postReceive(1, scene.remote, 0, 64);
-        scene.here.postSend(2, scene.local, 0, 64);
+        scene.there.postReceive(1, scene.remote.slice(0, 64));
+        scene.here.postSend(2, scene.local.slice(0, 64));
         scene.take(scene.sent);
         scene.take(scene.arrived);
-        scene.there.postReceive(1, scene.remote, 0, 64);
+        scene.there.postReceive(1, scene.remote.slice(0, 64));
     }
 }

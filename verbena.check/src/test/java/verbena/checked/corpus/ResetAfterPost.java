@@ -12,14 +12,14 @@ final class ResetAfterPost implements Program {
 
     @Override
     public void wrong(TwoEnds scene) throws Exception {
-        scene.there.postReceive(1, scene.remote, 0, 64); // earlier
+        scene.there.postReceive(1, scene.remote.slice(0, 64)); // earlier
         scene.there.modify(new Transition.ToReset()); // here
     }
 
     @Override
     public void right(TwoEnds scene) throws Exception {
-        scene.there.postReceive(1, scene.remote, 0, 64);
-        scene.here.postSend(2, scene.local, 0, 64);
+        scene.there.postReceive(1, scene.remote.slice(0, 64));
+        scene.here.postSend(2, scene.local.slice(0, 64));
         scene.take(scene.sent);
         scene.take(scene.arrived);
         scene.there.modify(new Transition.ToReset());

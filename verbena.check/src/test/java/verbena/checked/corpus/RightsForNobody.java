@@ -14,7 +14,7 @@ final class RightsForNobody implements Program {
     public void wrong(TwoEnds scene) throws Exception {
         var region = scene.domain.allocate(4_096, Access.remoteAll()); // earlier
         for (int i = 0; i < 64; i++) {
-            scene.here.postWrite(i, region, 0, 1_024, scene.remote.address(), scene.remote.rkey());
+            scene.here.postWrite(i, region.slice(0, 1_024), scene.remote.remote());
             scene.take(scene.sent);
         }
         region.close(); // here
@@ -24,7 +24,7 @@ final class RightsForNobody implements Program {
     public void right(TwoEnds scene) throws Exception {
         var region = scene.domain.allocate(4_096, Access.local());
         for (int i = 0; i < 64; i++) {
-            scene.here.postWrite(i, region, 0, 1_024, scene.remote.address(), scene.remote.rkey());
+            scene.here.postWrite(i, region.slice(0, 1_024), scene.remote.remote());
             scene.take(scene.sent);
         }
         region.close();

@@ -11,8 +11,8 @@ final class SecondMessageTooLong implements Program {
 
     @Override
     public void wrong(TwoEnds scene) throws Exception {
-        scene.there.postReceive(1, scene.remote, 0, 4_096);
-        scene.there.postReceive(2, scene.remote, 4_096, 64); // earlier
+        scene.there.postReceive(1, scene.remote.slice(0, 4_096));
+        scene.there.postReceive(2, scene.remote.slice(4_096, 64)); // earlier
         try (var batch = scene.here.sendBatch()) {
             batch.send(3).sge(scene.local, 0, 64);
             batch.send(4).sge(scene.local, 64, 4_000).signaled();
@@ -23,8 +23,8 @@ final class SecondMessageTooLong implements Program {
 
     @Override
     public void right(TwoEnds scene) throws Exception {
-        scene.there.postReceive(1, scene.remote, 0, 4_096);
-        scene.there.postReceive(2, scene.remote, 4_096, 64);
+        scene.there.postReceive(1, scene.remote.slice(0, 4_096));
+        scene.there.postReceive(2, scene.remote.slice(4_096, 64));
         try (var batch = scene.here.sendBatch()) {
             batch.send(3).sge(scene.local, 64, 4_000);
             batch.send(4).sge(scene.local, 0, 64).signaled();

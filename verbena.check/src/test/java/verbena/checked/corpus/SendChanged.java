@@ -13,8 +13,8 @@ final class SendChanged implements Program {
 
     @Override
     public void wrong(TwoEnds scene) throws Exception {
-        scene.there.postReceive(1, scene.remote, 0, 100);
-        scene.here.postSend(2, scene.local, 0, 100); // earlier
+        scene.there.postReceive(1, scene.remote.slice(0, 100));
+        scene.here.postSend(2, scene.local.slice(0, 100)); // earlier
         scene.local.segment().set(JAVA_BYTE, 50, (byte) 1);
         scene.take(scene.sent); // here
         scene.take(scene.arrived);
@@ -22,8 +22,8 @@ final class SendChanged implements Program {
 
     @Override
     public void right(TwoEnds scene) throws Exception {
-        scene.there.postReceive(1, scene.remote, 0, 100);
-        scene.here.postSend(2, scene.local, 0, 100);
+        scene.there.postReceive(1, scene.remote.slice(0, 100));
+        scene.here.postSend(2, scene.local.slice(0, 100));
         scene.take(scene.sent);
         scene.take(scene.arrived);
         scene.local.segment().set(JAVA_BYTE, 50, (byte) 1);

@@ -14,7 +14,7 @@ final class SendFromClosedArena implements Program {
     public void wrong(TwoEnds scene) throws Exception {
         var region = scene.domain.register(scene.arena.allocate(4_096), Access.local()); // earlier, earlier
         scene.arena.close();
-        scene.here.postWrite(1, region, 0, 64, scene.remote.address(), scene.remote.rkey()); // here
+        scene.here.postWrite(1, region.slice(0, 64), scene.remote.remote()); // here
         scene.take(scene.sent);
         region.close(); // here
     }
@@ -22,7 +22,7 @@ final class SendFromClosedArena implements Program {
     @Override
     public void right(TwoEnds scene) throws Exception {
         var region = scene.domain.register(scene.arena.allocate(4_096), Access.local());
-        scene.here.postWrite(1, region, 0, 64, scene.remote.address(), scene.remote.rkey());
+        scene.here.postWrite(1, region.slice(0, 64), scene.remote.remote());
         scene.take(scene.sent);
         region.close();
         scene.arena.close();

@@ -12,13 +12,13 @@ final class SendsReset implements Program {
 
     @Override
     public void wrong(TwoEnds scene) throws Exception {
-        scene.here.postWrite(1, scene.local, 0, 64, scene.remote.address(), scene.remote.rkey()); // earlier
+        scene.here.postWrite(1, scene.local.slice(0, 64), scene.remote.remote()); // earlier
         scene.here.modify(new Transition.ToReset()); // here
     }
 
     @Override
     public void right(TwoEnds scene) throws Exception {
-        scene.here.postWrite(1, scene.local, 0, 64, scene.remote.address(), scene.remote.rkey());
+        scene.here.postWrite(1, scene.local.slice(0, 64), scene.remote.remote());
         scene.take(scene.sent);
         scene.here.modify(new Transition.ToReset());
     }

@@ -18,8 +18,8 @@ final class SharedQueueEmpty implements Program {
                         QueuePairOptions.rc(scene.arrived).withSharedReceiveQueue(shared))) {
             one.connect(other.endpoint());
             other.connect(one.endpoint());
-            one.postSend(1, scene.local, 0, 256); // here
-            shared.postReceive(2, scene.remote, 0, 256);
+            one.postSend(1, scene.local.slice(0, 256)); // here
+            shared.postReceive(2, scene.remote.slice(0, 256));
             scene.take(scene.sent);
             scene.take(scene.arrived);
         }
@@ -33,10 +33,10 @@ final class SharedQueueEmpty implements Program {
                         QueuePairOptions.rc(scene.arrived).withSharedReceiveQueue(shared))) {
             one.connect(other.endpoint());
             other.connect(one.endpoint());
-            shared.postReceive(1, scene.remote, 0, 256);
-            shared.postReceive(2, scene.remote, 256, 256);
+            shared.postReceive(1, scene.remote.slice(0, 256));
+            shared.postReceive(2, scene.remote.slice(256, 256));
             shared.armLimit(1);
-            one.postSend(3, scene.local, 0, 256);
+            one.postSend(3, scene.local.slice(0, 256));
             scene.take(scene.sent);
             scene.take(scene.arrived);
         }

@@ -12,7 +12,7 @@ final class ShortNotInline implements Program {
     @Override
     public void wrong(TwoEnds scene) throws Exception {
         for (int i = 0; i < 64; i++) {
-            scene.here.postWrite(i, scene.local, 0, 8, scene.remote.address(), scene.remote.rkey()); // here
+            scene.here.postWrite(i, scene.local.slice(0, 8), scene.remote.remote()); // here
             scene.take(scene.sent);
         }
     }

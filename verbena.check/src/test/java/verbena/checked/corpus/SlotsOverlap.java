@@ -11,13 +11,13 @@ final class SlotsOverlap implements Program {
 
     @Override
     public void wrong(TwoEnds scene) throws Exception {
-        scene.there.postReceive(1, scene.remote, 0, 128); // earlier
-        scene.there.postReceive(2, scene.remote, 100, 128); // here
+        scene.there.postReceive(1, scene.remote.slice(0, 128)); // earlier
+        scene.there.postReceive(2, scene.remote.slice(100, 128)); // here
     }
 
     @Override
     public void right(TwoEnds scene) throws Exception {
-        scene.there.postReceive(1, scene.remote, 0, 100);
-        scene.there.postReceive(2, scene.remote, 100, 100);
+        scene.there.postReceive(1, scene.remote.slice(0, 100));
+        scene.there.postReceive(2, scene.remote.slice(100, 100));
     }
 }

@@ -1,6 +1,7 @@
 package verbena.checked.corpus;
 
 import verbena.check.Rule;
+import verbena.verbs.RemoteMemory;
 
 /// A loop posts and polls, and does not look at the status.
 final class StatusIgnored implements Program {
@@ -11,18 +12,18 @@ final class StatusIgnored implements Program {
 
     @Override
     public void wrong(TwoEnds scene) throws Exception {
-        scene.here.postWrite(1, scene.local, 0, 64, scene.remote.address(), 0);
+        scene.here.postWrite(1, scene.local.slice(0, 64), new RemoteMemory(scene.remote.address(), 0, 64));
         scene.take(scene.sent);
-        scene.here.postWrite(2, scene.local, 0, 64, scene.remote.address(), scene.remote.rkey()); // here
+        scene.here.postWrite(2, scene.local.slice(0, 64), scene.remote.remote()); // here
         scene.take(scene.sent);
     }
 
     @Override
     public void right(TwoEnds scene) throws Exception {
-        scene.here.postWrite(1, scene.local, 0, 64, scene.remote.address(), 0);
+        scene.here.postWrite(1, scene.local.slice(0, 64), new RemoteMemory(scene.remote.address(), 0, 64));
         scene.take(scene.sent);
         if (scene.wc.ok()) {
-            scene.here.postWrite(2, scene.local, 0, 64, scene.remote.address(), scene.remote.rkey());
+            scene.here.postWrite(2, scene.local.slice(0, 64), scene.remote.remote());
             scene.take(scene.sent);
         }
     }

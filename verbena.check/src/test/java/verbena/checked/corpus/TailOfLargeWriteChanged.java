@@ -13,14 +13,14 @@ final class TailOfLargeWriteChanged implements Program {
 
     @Override
     public void wrong(TwoEnds scene) throws Exception {
-        scene.here.postWrite(1, scene.local, 0, 65_536, scene.remote.address(), scene.remote.rkey()); // earlier
+        scene.here.postWrite(1, scene.local.slice(0, 65_536), scene.remote.remote()); // earlier
         scene.local.segment().set(JAVA_BYTE, 65_535, (byte) 1);
         scene.take(scene.sent); // here
     }
 
     @Override
     public void right(TwoEnds scene) throws Exception {
-        scene.here.postWrite(1, scene.local, 0, 65_536, scene.remote.address(), scene.remote.rkey());
+        scene.here.postWrite(1, scene.local.slice(0, 65_536), scene.remote.remote());
         scene.take(scene.sent);
         scene.local.segment().set(JAVA_BYTE, 65_535, (byte) 1);
     }

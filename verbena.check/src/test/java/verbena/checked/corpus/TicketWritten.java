@@ -11,15 +11,15 @@ final class TicketWritten implements Program {
 
     @Override
     public void wrong(TwoEnds scene) throws Exception {
-        scene.here.postFetchAdd(1, scene.remote.address(), scene.remote.rkey(), 1, scene.local, 0); // earlier
-        scene.here.postWrite(2, scene.local, 0, 8, scene.remote.address() + 64, scene.remote.rkey()); // here
+        scene.here.postFetchAdd(1, scene.remote.remote(), 1, scene.local.slice(0, 8)); // earlier
+        scene.here.postWrite(2, scene.local.slice(0, 8), scene.remote.remote().slice(64, 8)); // here
         scene.take(scene.sent);
         scene.take(scene.sent);
     }
 
     @Override
     public void right(TwoEnds scene) throws Exception {
-        scene.here.postFetchAdd(1, scene.remote.address(), scene.remote.rkey(), 1, scene.local, 0);
+        scene.here.postFetchAdd(1, scene.remote.remote(), 1, scene.local.slice(0, 8));
         try (var batch = scene.here.sendBatch()) {
             batch.write(2, scene.remote.address() + 64, scene.remote.rkey())
                     .sge(scene.local, 0, 8)

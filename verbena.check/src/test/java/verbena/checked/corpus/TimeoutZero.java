@@ -2,7 +2,7 @@ package verbena.checked.corpus;
 
 import verbena.check.Rule;
 import verbena.verbs.AckTimeout;
-import verbena.verbs.ConnectOptions;
+import verbena.verbs.EndpointOptions;
 import verbena.verbs.QueuePairOptions;
 
 /// The timeout was left at 0.
@@ -15,14 +15,14 @@ final class TimeoutZero implements Program {
     @Override
     public void wrong(TwoEnds scene) throws Exception {
         try (var one = scene.domain.createQueuePair(QueuePairOptions.rc(scene.sent))) { // earlier
-            one.connect(scene.there.endpoint(), ConnectOptions.defaults().withRetries(AckTimeout.NEVER, 7, 7)); // here
+            one.connect(scene.there.endpoint(), EndpointOptions.defaults().withRetries(AckTimeout.NEVER, 7, 7)); // here
         }
     }
 
     @Override
     public void right(TwoEnds scene) throws Exception {
         try (var one = scene.domain.createQueuePair(QueuePairOptions.rc(scene.sent))) {
-            one.connect(scene.there.endpoint(), ConnectOptions.defaults().withRetries(new AckTimeout(14), 7, 7));
+            one.connect(scene.there.endpoint(), EndpointOptions.defaults().withRetries(new AckTimeout(14), 7, 7));
         }
     }
 }

@@ -11,13 +11,13 @@ final class TwoReceivesOneBuffer implements Program {
 
     @Override
     public void wrong(TwoEnds scene) throws Exception {
-        scene.there.postReceive(1, scene.remote, 0, 256); // earlier
-        scene.there.postReceive(2, scene.remote, 0, 256); // here
+        scene.there.postReceive(1, scene.remote.slice(0, 256)); // earlier
+        scene.there.postReceive(2, scene.remote.slice(0, 256)); // here
     }
 
     @Override
     public void right(TwoEnds scene) throws Exception {
-        scene.there.postReceive(1, scene.remote, 0, 256);
-        scene.there.postReceive(2, scene.remote, 256, 256);
+        scene.there.postReceive(1, scene.remote.slice(0, 256));
+        scene.there.postReceive(2, scene.remote.slice(256, 256));
     }
 }

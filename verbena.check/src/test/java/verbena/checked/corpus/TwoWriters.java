@@ -16,8 +16,8 @@ final class TwoWriters implements Program {
                 var other = scene.domain.createQueuePair(QueuePairOptions.rc(scene.arrived))) {
             one.connect(other.endpoint());
             other.connect(one.endpoint());
-            scene.here.postWrite(1, scene.local, 0, 128, scene.remote.address(), scene.remote.rkey()); // earlier
-            one.postWrite(2, scene.local, 128, 128, scene.remote.address() + 64, scene.remote.rkey()); // here
+            scene.here.postWrite(1, scene.local.slice(0, 128), scene.remote.remote()); // earlier
+            one.postWrite(2, scene.local.slice(128, 128), scene.remote.remote().slice(64, 128)); // here
             scene.take(scene.sent);
             scene.take(scene.sent);
         }
@@ -29,9 +29,9 @@ final class TwoWriters implements Program {
                 var other = scene.domain.createQueuePair(QueuePairOptions.rc(scene.arrived))) {
             one.connect(other.endpoint());
             other.connect(one.endpoint());
-            scene.here.postWrite(1, scene.local, 0, 128, scene.remote.address(), scene.remote.rkey());
+            scene.here.postWrite(1, scene.local.slice(0, 128), scene.remote.remote());
             scene.take(scene.sent);
-            one.postWrite(2, scene.local, 128, 128, scene.remote.address() + 64, scene.remote.rkey());
+            one.postWrite(2, scene.local.slice(128, 128), scene.remote.remote().slice(64, 128));
             scene.take(scene.sent);
         }
     }

@@ -19,7 +19,7 @@ final class UnsignaledChanged implements Program {
                     .submit(); // earlier
         }
         scene.local.segment().set(JAVA_BYTE, 0, (byte) 1);
-        scene.here.postWrite(2, scene.local, 1_024, 256, scene.remote.address(), scene.remote.rkey());
+        scene.here.postWrite(2, scene.local.slice(1_024, 256), scene.remote.remote());
         scene.take(scene.sent); // here
     }
 
@@ -30,7 +30,7 @@ final class UnsignaledChanged implements Program {
                     .sge(scene.local, 0, 256)
                     .submit();
         }
-        scene.here.postWrite(2, scene.local, 1_024, 256, scene.remote.address(), scene.remote.rkey());
+        scene.here.postWrite(2, scene.local.slice(1_024, 256), scene.remote.remote());
         scene.take(scene.sent);
         scene.local.segment().set(JAVA_BYTE, 0, (byte) 1);
     }

@@ -11,14 +11,14 @@ final class WriteChanged implements Program {
 
     @Override
     public void wrong(TwoEnds scene) throws Exception {
-        scene.here.postWrite(1, scene.local, 0, 4_096, scene.remote.address(), scene.remote.rkey()); // earlier
+        scene.here.postWrite(1, scene.local.slice(0, 4_096), scene.remote.remote()); // earlier
         scene.local.segment().asSlice(0, 4_096).fill((byte) 7);
         scene.take(scene.sent); // here
     }
 
     @Override
     public void right(TwoEnds scene) throws Exception {
-        scene.here.postWrite(1, scene.local, 0, 4_096, scene.remote.address(), scene.remote.rkey());
+        scene.here.postWrite(1, scene.local.slice(0, 4_096), scene.remote.remote());
         scene.take(scene.sent);
         scene.local.segment().asSlice(0, 4_096).fill((byte) 7);
     }

@@ -11,15 +11,15 @@ final class WriteFromReceive implements Program {
 
     @Override
     public void wrong(TwoEnds scene) throws Exception {
-        scene.here.postReceive(1, scene.local, 0, 512); // earlier
-        scene.here.postWrite(2, scene.local, 256, 64, scene.remote.address(), scene.remote.rkey()); // here
+        scene.here.postReceive(1, scene.local.slice(0, 512)); // earlier
+        scene.here.postWrite(2, scene.local.slice(256, 64), scene.remote.remote()); // here
         scene.take(scene.sent);
     }
 
     @Override
     public void right(TwoEnds scene) throws Exception {
-        scene.here.postReceive(1, scene.local, 0, 256);
-        scene.here.postWrite(2, scene.local, 256, 64, scene.remote.address(), scene.remote.rkey());
+        scene.here.postReceive(1, scene.local.slice(0, 256));
+        scene.here.postWrite(2, scene.local.slice(256, 64), scene.remote.remote());
         scene.take(scene.sent);
     }
 }

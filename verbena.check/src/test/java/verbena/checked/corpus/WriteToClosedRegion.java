@@ -16,7 +16,7 @@ final class WriteToClosedRegion implements Program {
         var known = first.remote();
         first.close(); // earlier
         var second = scene.domain.allocate(4_096, Access.remoteAll());
-        scene.here.postWrite(1, scene.local, 0, 64, known.address(), known.rkey()); // here
+        scene.here.postWrite(1, scene.local.slice(0, 64), known); // here
         scene.take(scene.sent);
         second.close();
     }
@@ -27,7 +27,7 @@ final class WriteToClosedRegion implements Program {
         first.close();
         var second = scene.domain.allocate(4_096, Access.remoteAll());
         var known = second.remote();
-        scene.here.postWrite(1, scene.local, 0, 64, known.address(), known.rkey());
+        scene.here.postWrite(1, scene.local.slice(0, 64), known);
         scene.take(scene.sent);
         second.close();
     }

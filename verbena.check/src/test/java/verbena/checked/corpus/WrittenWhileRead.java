@@ -16,8 +16,8 @@ final class WrittenWhileRead implements Program {
                 var other = scene.domain.createQueuePair(QueuePairOptions.rc(scene.arrived))) {
             one.connect(other.endpoint());
             other.connect(one.endpoint());
-            one.postRead(1, scene.remote.address(), scene.remote.rkey(), scene.local, 256, 128); // earlier
-            scene.here.postWrite(2, scene.local, 0, 128, scene.remote.address(), scene.remote.rkey()); // here
+            one.postRead(1, scene.remote.remote().slice(0, 128), scene.local.slice(256, 128)); // earlier
+            scene.here.postWrite(2, scene.local.slice(0, 128), scene.remote.remote()); // here
             scene.take(scene.sent);
             scene.take(scene.sent);
         }
@@ -29,10 +29,10 @@ final class WrittenWhileRead implements Program {
                 var other = scene.domain.createQueuePair(QueuePairOptions.rc(scene.arrived))) {
             one.connect(other.endpoint());
             other.connect(one.endpoint());
-            one.postRead(1, scene.remote.address(), scene.remote.rkey(), scene.local, 256, 8);
-            one.postRead(2, scene.remote.address(), scene.remote.rkey(), scene.local, 264, 128);
-            one.postRead(3, scene.remote.address(), scene.remote.rkey(), scene.local, 512, 8);
-            scene.here.postWrite(4, scene.local, 0, 128, scene.remote.address(), scene.remote.rkey());
+            one.postRead(1, scene.remote.remote().slice(0, 8), scene.local.slice(256, 8));
+            one.postRead(2, scene.remote.remote().slice(0, 128), scene.local.slice(264, 128));
+            one.postRead(3, scene.remote.remote().slice(0, 8), scene.local.slice(512, 8));
+            scene.here.postWrite(4, scene.local.slice(0, 128), scene.remote.remote());
             for (int i = 0; i < 4; i++) {
                 scene.take(scene.sent);
             }

@@ -13,9 +13,9 @@ final class WrittenWhileSent implements Program {
     @Override
     public void wrong(TwoEnds scene) throws Exception {
         try (var mine = scene.domain.allocate(4_096, Access.remoteAll())) {
-            scene.there.postReceive(1, scene.remote, 0, 100);
-            scene.here.postSend(2, mine, 0, 100); // earlier
-            scene.there.postWrite(3, scene.remote, 1_024, 100, mine.address(), mine.rkey()); // here
+            scene.there.postReceive(1, scene.remote.slice(0, 100));
+            scene.here.postSend(2, mine.slice(0, 100)); // earlier
+            scene.there.postWrite(3, scene.remote.slice(1_024, 100), mine.remote()); // here
             scene.take(scene.sent);
             scene.take(scene.arrived);
             scene.take(scene.arrived);
@@ -25,10 +25,10 @@ final class WrittenWhileSent implements Program {
     @Override
     public void right(TwoEnds scene) throws Exception {
         try (var mine = scene.domain.allocate(4_096, Access.remoteAll())) {
-            scene.there.postReceive(1, scene.remote, 0, 100);
-            scene.here.postSend(2, mine, 0, 100);
+            scene.there.postReceive(1, scene.remote.slice(0, 100));
+            scene.here.postSend(2, mine.slice(0, 100));
             scene.take(scene.arrived);
-            scene.there.postWrite(3, scene.remote, 1_024, 100, mine.address(), mine.rkey());
+            scene.there.postWrite(3, scene.remote.slice(1_024, 100), mine.remote());
             scene.take(scene.sent);
             scene.take(scene.arrived);
         }

@@ -8,6 +8,7 @@ import verbena.conformance.fixture.Pair;
 import verbena.conformance.fixture.TestEnd;
 import verbena.verbs.Capability;
 import verbena.verbs.QpType;
+import verbena.verbs.RemoteMemory;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
 
@@ -21,12 +22,25 @@ public final class Atomics {
 
     private static void add(Pair pair, long wrId, long amount, long at) {
         pair.a().fixture.tell("a posts FETCH_ADD " + amount);
-        pair.a().qp().postFetchAdd(wrId, pair.b().at(at), pair.b().rkey(), amount, pair.a().memory, 8 * wrId);
+        pair.a()
+                .qp()
+                .postFetchAdd(
+                        wrId,
+                        new RemoteMemory(pair.b().at(at), pair.b().rkey(), Long.BYTES),
+                        amount,
+                        pair.a().memory.slice(8 * wrId, 8));
     }
 
     private static void swap(Pair pair, long wrId, long compare, long swap) {
         pair.a().fixture.tell("a posts CMP_SWAP " + compare + " by " + swap);
-        pair.a().qp().postCompareSwap(wrId, pair.b().at(0), pair.b().rkey(), compare, swap, pair.a().memory, 8 * wrId);
+        pair.a()
+                .qp()
+                .postCompareSwap(
+                        wrId,
+                        pair.b().memory.remote(),
+                        compare,
+                        swap,
+                        pair.a().memory.slice(8 * wrId, 8));
     }
 
     /// Reads behind the atomics that have completed, so that the processor of `b` sees what they have changed.
@@ -199,7 +213,9 @@ public final class Atomics {
     public static void theResultMayLieAnywhere(Fixture fixture) throws InterruptedException {
         Pair pair = fixture.rc();
         pair.b().word(0, 77);
-        pair.a().qp().postFetchAdd(1, pair.b().at(0), pair.b().rkey(), 1, pair.a().memory, 13);
+        pair.a()
+                .qp()
+                .postFetchAdd(1, pair.b().memory.remote(), 1, pair.a().memory.slice(13, 8));
         pair.a().ok(1);
         Expect.equal("value before", 77L, pair.a().word(13));
     }

@@ -60,7 +60,7 @@ public final class Channels {
 
     public static void anArmedQueueNotifiesOfACompletion(Fixture fixture) throws InterruptedException {
         Pair pair = pair(fixture);
-        pair.b().cq.arm(false);
+        pair.b().cq.arm();
         isNotNotified(pair);
         pair.b().receive(1, 0, 8);
         message(pair, false);
@@ -78,7 +78,7 @@ public final class Channels {
 
     public static void armingOnceNotifiesOnce(Fixture fixture) throws InterruptedException {
         Pair pair = pair(fixture);
-        pair.b().cq.arm(false);
+        pair.b().cq.arm();
         for (int i = 0; i < 5; i++) {
             pair.b().receive(i, 0, 8);
             message(pair, false);
@@ -90,8 +90,8 @@ public final class Channels {
 
     public static void armingTwiceNotifiesOnce(Fixture fixture) throws InterruptedException {
         Pair pair = pair(fixture);
-        pair.b().cq.arm(false);
-        pair.b().cq.arm(false);
+        pair.b().cq.arm();
+        pair.b().cq.arm();
         pair.b().receive(1, 0, 8);
         message(pair, false);
         pair.b().received(1, 8);
@@ -101,7 +101,7 @@ public final class Channels {
 
     public static void armedForSolicitedMessagesOnlyThoseNotify(Fixture fixture) throws InterruptedException {
         Pair pair = pair(fixture);
-        pair.b().cq.arm(true);
+        pair.b().cq.armSolicited();
         pair.b().receive(1, 0, 8);
         pair.b().receive(2, 0, 8);
         message(pair, false);
@@ -114,7 +114,7 @@ public final class Channels {
 
     public static void aSolicitedMessageNotifiesWhoeverArmedForAll(Fixture fixture) throws InterruptedException {
         Pair pair = pair(fixture);
-        pair.b().cq.arm(false);
+        pair.b().cq.arm();
         pair.b().receive(1, 0, 8);
         message(pair, true);
         isNotified(pair);
@@ -123,8 +123,8 @@ public final class Channels {
 
     public static void armingForSolicitedDoesNotTakeBackArmingForAll(Fixture fixture) throws InterruptedException {
         Pair pair = pair(fixture);
-        pair.b().cq.arm(false);
-        pair.b().cq.arm(true);
+        pair.b().cq.arm();
+        pair.b().cq.armSolicited();
         pair.b().receive(1, 0, 8);
         message(pair, false);
         pair.b().received(1, 8);
@@ -133,7 +133,7 @@ public final class Channels {
 
     public static void anErrorNotifiesAsASolicitedMessageDoes(Fixture fixture) throws InterruptedException {
         Pair pair = pair(fixture);
-        pair.b().cq.arm(true);
+        pair.b().cq.armSolicited();
         pair.b().receive(1, 0, 8);
         pair.b().qp().modify(new verbena.verbs.Transition.ToError());
         isNotified(pair);
@@ -145,8 +145,8 @@ public final class Channels {
         var channel = channel(first);
         TestEnd b2 = fixture.end(fixture.b(), channel);
         Pair second = fixture.wire(QpType.RC).between(fixture.end(fixture.a()), b2);
-        first.b().cq.arm(false);
-        second.b().cq.arm(false);
+        first.b().cq.arm();
+        second.b().cq.arm();
         first.b().receive(1, 0, 8);
         second.b().receive(2, 0, 8);
         message(second, false);
@@ -168,12 +168,12 @@ public final class Channels {
                 var wc = new verbena.verbs.WorkCompletion();
                 int got = 0;
                 while (got < messages) {
-                    pair.b().cq.arm(false);
+                    pair.b().cq.arm();
                     boolean any = false;
                     while (pair.b().cq.poll(wc)) {
                         any = true;
                         got++;
-                        pair.b().qp().postReceive(1, pair.b().memory, 0, 8);
+                        pair.b().qp().postReceive(1, pair.b().memory.slice(0, 8));
                         polled.set(got);
                     }
                     if (!any
@@ -188,7 +188,7 @@ public final class Channels {
             }
         });
         for (int i = 0; i < 16; i++) {
-            pair.b().qp().postReceive(1, pair.b().memory, 0, 8);
+            pair.b().qp().postReceive(1, pair.b().memory.slice(0, 8));
         }
         for (int i = 0; i < messages; i++) {
             while (i - polled.get() > 8 && !received.isDone()) {
@@ -237,7 +237,7 @@ public final class Channels {
 
     public static void aQueueWithNotificationsNobodyTookCloses(Fixture fixture) throws InterruptedException {
         Pair pair = pair(fixture);
-        pair.b().cq.arm(false);
+        pair.b().cq.arm();
         pair.b().receive(1, 0, 8);
         message(pair, false);
         pair.b().received(1, 8);
@@ -250,7 +250,7 @@ public final class Channels {
     @Needs(Capability.ENDPOINTS)
     public static void waitingForACompletionDoesNotDisturbTheChannel(Fixture fixture) throws InterruptedException {
         Pair pair = pair(fixture);
-        pair.b().cq.arm(false);
+        pair.b().cq.arm();
         pair.b().receive(1, 0, 8);
         message(pair, false);
         pair.b().received(1, 8); // by await
@@ -260,7 +260,7 @@ public final class Channels {
     public static void armingWithoutAChannelIsRefusedOrHarmless(Fixture fixture) throws InterruptedException {
         Pair pair = fixture.rc();
         try {
-            pair.b().cq.arm(false);
+            pair.b().cq.arm();
         } catch (InvalidStateException e) {
             fixture.tell("refused: " + e.getMessage());
         }

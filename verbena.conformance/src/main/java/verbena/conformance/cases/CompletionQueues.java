@@ -178,7 +178,7 @@ public final class CompletionQueues {
                 InvalidStateException.class,
                 () -> end.domain.createQueuePair(options),
                 "closed");
-        Expect.thrown("arm", InvalidStateException.class, () -> cq.arm(false), "closed");
+        Expect.thrown("arm", InvalidStateException.class, () -> cq.arm(), "closed");
     }
 
     public static void aQueueStaysOpenForItsQueuePairs(Fixture fixture) {
@@ -242,8 +242,7 @@ public final class CompletionQueues {
             pair.a().until("earlier ones are taken", () -> taken.get() >= before);
             pair.a()
                     .qp()
-                    .postWrite(
-                            i, pair.a().memory, 0, 8, pair.b().at(0), pair.b().rkey());
+                    .postWrite(i, pair.a().memory.slice(0, 8), pair.b().memory.remote());
             pair.a().cq.resize(i % 2 == 0 ? 64 : 256);
         }
         for (var waiter : waiters) {

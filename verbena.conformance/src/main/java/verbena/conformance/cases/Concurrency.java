@@ -59,11 +59,8 @@ public final class Concurrency {
                                 .qp()
                                 .postWrite(
                                         wrId,
-                                        pair.a().memory,
-                                        0,
-                                        64,
-                                        pair.b().at(0),
-                                        pair.b().rkey());
+                                        pair.a().memory.slice(0, 64),
+                                        pair.b().memory.remote());
                         posted = true;
                     } catch (ResourceLimitException e) {
                         if (pair.a().cq.await(wc, fixture.timeout())) {
@@ -97,11 +94,8 @@ public final class Concurrency {
                             .qp()
                             .postWrite(
                                     posted,
-                                    pair.a().memory,
-                                    0,
-                                    64,
-                                    pair.b().at(0),
-                                    pair.b().rkey());
+                                    pair.a().memory.slice(0, 64),
+                                    pair.b().memory.remote());
                     posted++;
                 } catch (ResourceLimitException e) {
                     Thread.onSpinWait();

@@ -21,6 +21,7 @@ import verbena.verbs.InvalidStateException;
 import verbena.verbs.QpState;
 import verbena.verbs.QpType;
 import verbena.verbs.QueuePair;
+import verbena.verbs.RemoteMemory;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionEvent;
 import verbena.verbs.cm.ConnectionId;
@@ -88,8 +89,8 @@ public final class Connecting {
         for (boolean aBegins : new boolean[] {true, false}) {
             TestEnd from = aBegins ? made.a : made.b;
             TestEnd to = aBegins ? made.b : made.a;
-            qp(aBegins ? made.idOfB : made.idOfA).postReceive(1, to.memory, 0, 100);
-            qp(aBegins ? made.idOfA : made.idOfB).postSend(2, from.memory, 500, 100);
+            qp(aBegins ? made.idOfB : made.idOfA).postReceive(1, to.memory.slice(0, 100));
+            qp(aBegins ? made.idOfA : made.idOfB).postSend(2, from.memory.slice(500, 100));
             from.ok(2);
             to.received(1, 100);
             Expect.bytes("message", from.bytes(500, 100), to.bytes(0, 100));
@@ -183,8 +184,8 @@ public final class Connecting {
 
     private static void ends(Fixture fixture, boolean byA) throws InterruptedException {
         Made made = connect(fixture, PrivateData.NONE, PrivateData.NONE);
-        qp(made.idOfA).postReceive(1, made.a.memory, 0, 8);
-        qp(made.idOfB).postReceive(2, made.b.memory, 0, 8);
+        qp(made.idOfA).postReceive(1, made.a.memory.slice(0, 8));
+        qp(made.idOfB).postReceive(2, made.b.memory.slice(0, 8));
         (byA ? made.idOfA : made.idOfB).disconnect();
         for (ConnectionId id : new ConnectionId[] {made.idOfA, made.idOfB}) {
             var ended = made.cm.await(id, ConnectionEvent.Disconnected.class);
@@ -218,7 +219,7 @@ public final class Connecting {
 
     public static void aFailedRequestEndsTheConnection(Fixture fixture) throws InterruptedException {
         Made made = connect(fixture, PrivateData.NONE, PrivateData.NONE);
-        qp(made.idOfA).postRead(1, made.b.at(0), made.b.rkey() ^ 0x55, made.a.memory, 0, 8);
+        qp(made.idOfA).postRead(1, new RemoteMemory(made.b.at(0), made.b.rkey() ^ 0x55, 8), made.a.memory.slice(0, 8));
         made.a.fails(1, verbena.verbs.WcStatus.REM_ACCESS_ERR);
         var ended = made.cm.await(made.idOfA, ConnectionEvent.Disconnected.class);
         Expect.equal("by", EndedBy.FAILURE, ended.by());
@@ -227,11 +228,11 @@ public final class Connecting {
     public static void severalConnectionsAtOneListenerAreDistinct(Fixture fixture) throws InterruptedException {
         Made first = connect(fixture, PrivateData.of((byte) 1), PrivateData.NONE);
         Made second = connect(fixture, PrivateData.of((byte) 2), PrivateData.NONE);
-        qp(first.idOfB).postReceive(1, first.b.memory, 0, 100);
-        qp(second.idOfB).postReceive(2, second.b.memory, 0, 100);
-        qp(second.idOfA).postSend(3, second.a.memory, 0, 30);
+        qp(first.idOfB).postReceive(1, first.b.memory.slice(0, 100));
+        qp(second.idOfB).postReceive(2, second.b.memory.slice(0, 100));
+        qp(second.idOfA).postSend(3, second.a.memory.slice(0, 30));
         second.b.received(2, 30);
-        qp(first.idOfA).postSend(4, first.a.memory, 0, 40);
+        qp(first.idOfA).postSend(4, first.a.memory.slice(0, 40));
         first.b.received(1, 40);
         first.idOfA.disconnect();
         first.cm.await(first.idOfB, ConnectionEvent.Disconnected.class);
@@ -282,17 +283,17 @@ public final class Connecting {
         TestEnd b = fixture.end(fixture.b());
         CmFixture cm = fixture.cm();
         ConnectionId idOfA = cm.resolved(PortSpace.TCP);
-        queuePair(fixture, a, idOfA).postReceive(1, a.memory, 0, 100);
+        queuePair(fixture, a, idOfA).postReceive(1, a.memory.slice(0, 100));
         idOfA.connect(ConnectionParameters.defaults());
         ConnectionId idOfB = cm.request().id();
-        queuePair(fixture, b, idOfB).postReceive(2, b.memory, 0, 100);
+        queuePair(fixture, b, idOfB).postReceive(2, b.memory.slice(0, 100));
         idOfB.accept(ConnectionParameters.defaults());
         cm.await(idOfA, ConnectionEvent.Established.class);
-        qp(idOfA).postSend(3, a.memory, 200, 10);
+        qp(idOfA).postSend(3, a.memory.slice(200, 10));
         a.ok(3);
         b.received(2, 10);
         cm.await(idOfB, ConnectionEvent.Established.class);
-        qp(idOfB).postSend(4, b.memory, 200, 11);
+        qp(idOfB).postSend(4, b.memory.slice(200, 11));
         b.ok(4);
         a.received(1, 11);
     }
@@ -303,7 +304,7 @@ public final class Connecting {
                 "at least one READ may be outstanding",
                 qp(made.idOfA).query().maxReadAtomic() >= 1
                         || fixture.device().transportType() == verbena.verbs.TransportType.IWARP);
-        qp(made.idOfA).postRead(1, made.b.at(500), made.b.rkey(), made.a.memory, 0, 100);
+        qp(made.idOfA).postRead(1, made.b.memory.remote().slice(500, 100), made.a.memory.slice(0, 100));
         made.a.ok(1);
         Expect.bytes("what was read", made.b.bytes(500, 100), made.a.bytes(0, 100));
     }
@@ -445,7 +446,7 @@ public final class Connecting {
         idOfA.connect(ConnectionParameters.defaults().withPrivateData(PrivateData.ofText("hello")));
         ConnectionEvent.ConnectRequest request = cm.request();
         QueuePair qpOfB = request.id().createQueuePair(b.domain, options.options(b));
-        qpOfB.postReceive(1, b.memory, 0, 200);
+        qpOfB.postReceive(1, b.memory.slice(0, 200));
         request.id().accept(ConnectionParameters.defaults());
         var told = cm.await(idOfA, ConnectionEvent.DatagramEstablished.class);
         Expect.equal("queue pair", qpOfB.qpn(), told.peer().qpn());

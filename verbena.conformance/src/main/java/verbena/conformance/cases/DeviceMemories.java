@@ -11,6 +11,7 @@ import verbena.verbs.Capability;
 import verbena.verbs.DeviceMemory;
 import verbena.verbs.InUseException;
 import verbena.verbs.MemoryRegion;
+import verbena.verbs.RemoteMemory;
 import verbena.verbs.ResourceLimitException;
 import verbena.verbs.VerbsException;
 import verbena.verbs.WcOpcode;
@@ -79,9 +80,14 @@ public final class DeviceMemories {
         Pair pair = fixture.rc();
         DeviceMemory memory = fixture.own(pair.b().context.allocateDeviceMemory(BYTES));
         MemoryRegion region = fixture.own(pair.b().domain.register(memory, 256, 256, Access.remoteAll()));
-        pair.a().qp().postWrite(1, pair.a().memory, 0, 64, 16, region.rkey());
+        pair.a().qp().postWrite(1, pair.a().memory.slice(0, 64), new RemoteMemory(16, region.rkey(), 64));
         pair.a().ok(1, WcOpcode.RDMA_WRITE);
-        pair.a().qp().postRead(2, 16, region.rkey(), pair.a().memory, 4096, 64);
+        pair.a()
+                .qp()
+                .postRead(
+                        2,
+                        new RemoteMemory(16, region.rkey(), 64),
+                        pair.a().memory.slice(4096, 64));
         pair.a().ok(2, WcOpcode.RDMA_READ);
         byte[] sent = pair.a().bytes(0, 64);
         Expect.bytes("what came back", sent, pair.a().bytes(4096, 64));
@@ -96,8 +102,8 @@ public final class DeviceMemories {
         MemoryRegion source = fixture.own(pair.a().domain.register(from, 0, BYTES, Access.local()));
         MemoryRegion target = fixture.own(pair.b().domain.register(into, 0, BYTES, Access.local()));
         from.write(0, bytes(9, 8, 7, 6, 5, 4, 3, 2));
-        pair.b().qp().postReceive(1, target, 16, 64);
-        pair.a().qp().postSend(2, source, 0, 8);
+        pair.b().qp().postReceive(1, target.slice(16, 64));
+        pair.a().qp().postSend(2, source.slice(0, 8));
         pair.a().ok(2);
         pair.b().received(1, 8);
         holds(into, 16, bytes(9, 8, 7, 6, 5, 4, 3, 2, 0, 0, 0, 0));
@@ -109,7 +115,13 @@ public final class DeviceMemories {
         DeviceMemory memory = fixture.own(pair.b().context.allocateDeviceMemory(BYTES));
         MemoryRegion region = fixture.own(pair.b().domain.register(memory, 0, BYTES, Access.remoteAll()));
         for (int i = 0; i < 3; i++) {
-            pair.a().qp().postFetchAdd(i, 8, region.rkey(), 5, pair.a().memory, 0);
+            pair.a()
+                    .qp()
+                    .postFetchAdd(
+                            i,
+                            new RemoteMemory(8, region.rkey(), Long.BYTES),
+                            5,
+                            pair.a().memory.slice(0, 8));
             pair.a().ok(i, WcOpcode.FETCH_ADD);
             Expect.equal("value before", 5L * i, pair.a().word(0));
         }
@@ -121,7 +133,12 @@ public final class DeviceMemories {
         DeviceMemory memory = fixture.own(pair.b().context.allocateDeviceMemory(BYTES));
         MemoryRegion region = fixture.own(
                 pair.b().domain.register(memory, 0, BYTES, Set.of(Access.LOCAL_WRITE, Access.REMOTE_WRITE)));
-        pair.a().qp().postRead(1, 0, region.rkey(), pair.a().memory, 0, 64);
+        pair.a()
+                .qp()
+                .postRead(
+                        1,
+                        new RemoteMemory(0, region.rkey(), 64),
+                        pair.a().memory.slice(0, 64));
         pair.a().refused(1, WcStatus.REM_ACCESS_ERR);
     }
 }

@@ -18,6 +18,7 @@ import verbena.verbs.MemoryWindow;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QpType;
 import verbena.verbs.QueuePairOptions;
+import verbena.verbs.RemoteMemory;
 import verbena.verbs.WcStatus;
 
 /// Protection domains: which objects may be used together.
@@ -105,12 +106,12 @@ public final class Domains {
         Expect.thrown(
                 "a SEND from it",
                 IllegalArgumentException.class,
-                () -> pair.a().qp().postSend(1, other, 0, 8),
+                () -> pair.a().qp().postSend(1, other.slice(0, 8)),
                 "region");
         Expect.thrown(
                 "a receive into it",
                 IllegalArgumentException.class,
-                () -> pair.a().qp().postReceive(1, other, 0, 8),
+                () -> pair.a().qp().postReceive(1, other.slice(0, 8)),
                 "region");
     }
 
@@ -152,7 +153,7 @@ public final class Domains {
     public static void aRemoteKeyOfAnotherDomainIsRefusedToAWrite(Fixture fixture) throws InterruptedException {
         Pair pair = fixture.rc();
         MemoryRegion other = elsewhere(pair.b());
-        pair.a().qp().postWrite(1, pair.a().memory, 0, 8, other.address(), other.rkey());
+        pair.a().qp().postWrite(1, pair.a().memory.slice(0, 8), new RemoteMemory(other.address(), other.rkey(), 8));
         pair.a().refused(1, WcStatus.REM_ACCESS_ERR);
         Expect.bytes("memory of the other domain", new byte[8], TestEnd.bytes(other, 0, 8));
     }
@@ -160,7 +161,12 @@ public final class Domains {
     public static void aRemoteKeyOfAnotherDomainIsRefusedToARead(Fixture fixture) throws InterruptedException {
         Pair pair = fixture.rc();
         MemoryRegion other = elsewhere(pair.b());
-        pair.a().qp().postRead(1, other.address(), other.rkey(), pair.a().memory, 0, 8);
+        pair.a()
+                .qp()
+                .postRead(
+                        1,
+                        new RemoteMemory(other.address(), other.rkey(), 8),
+                        pair.a().memory.slice(0, 8));
         pair.a().fails(1, WcStatus.REM_ACCESS_ERR);
     }
 
@@ -170,9 +176,22 @@ public final class Domains {
             Pair pair = fixture.rc();
             MemoryRegion other = elsewhere(pair.b());
             if (swap) {
-                pair.a().qp().postCompareSwap(1, other.address(), other.rkey(), 0, 5, pair.a().memory, 0);
+                pair.a()
+                        .qp()
+                        .postCompareSwap(
+                                1,
+                                new RemoteMemory(other.address(), other.rkey(), Long.BYTES),
+                                0,
+                                5,
+                                pair.a().memory.slice(0, 8));
             } else {
-                pair.a().qp().postFetchAdd(1, other.address(), other.rkey(), 5, pair.a().memory, 0);
+                pair.a()
+                        .qp()
+                        .postFetchAdd(
+                                1,
+                                new RemoteMemory(other.address(), other.rkey(), Long.BYTES),
+                                5,
+                                pair.a().memory.slice(0, 8));
             }
             pair.a().fails(1, WcStatus.REM_ACCESS_ERR);
             Expect.bytes("memory of the other domain", new byte[8], TestEnd.bytes(other, 0, 8));

@@ -15,6 +15,7 @@ import verbena.verbs.Completion;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.QpState;
 import verbena.verbs.QpType;
+import verbena.verbs.RemoteMemory;
 import verbena.verbs.WcStatus;
 
 /// Requests of a reliable connection that fail: the status at either end, what becomes of what is behind them, and
@@ -35,10 +36,15 @@ public final class Errors {
         long address = pair.b().at(0) + addressFromStart;
         int rkey = pair.b().rkey() ^ rkeyChange;
         if (read) {
-            pair.a().qp().postRead(1, address, rkey, pair.a().memory, 0, length);
+            pair.a()
+                    .qp()
+                    .postRead(
+                            1,
+                            new RemoteMemory(address, rkey, length),
+                            pair.a().memory.slice(0, length));
             pair.a().fails(1, WcStatus.REM_ACCESS_ERR);
         } else {
-            pair.a().qp().postWrite(1, pair.a().memory, 0, length, address, rkey);
+            pair.a().qp().postWrite(1, pair.a().memory.slice(0, length), new RemoteMemory(address, rkey, length));
             pair.a().refused(1, WcStatus.REM_ACCESS_ERR);
         }
         pair.a().isBroken();
@@ -87,10 +93,14 @@ public final class Errors {
         void post(Pair pair, long address, int rkey) {
             var memory = pair.a().memory;
             switch (this) {
-                case READ -> pair.a().qp().postRead(1, address, rkey, memory, 0, 8);
-                case WRITE -> pair.a().qp().postWrite(1, memory, 0, 8, address, rkey);
-                case FETCH_ADD -> pair.a().qp().postFetchAdd(1, address, rkey, 1, memory, 0);
-                case COMPARE_SWAP -> pair.a().qp().postCompareSwap(1, address, rkey, 1, 2, memory, 0);
+                case READ -> pair.a().qp().postRead(1, new RemoteMemory(address, rkey, 8), memory.slice(0, 8));
+                case WRITE -> pair.a().qp().postWrite(1, memory.slice(0, 8), new RemoteMemory(address, rkey, 8));
+                case FETCH_ADD ->
+                    pair.a().qp().postFetchAdd(1, new RemoteMemory(address, rkey, Long.BYTES), 1, memory.slice(0, 8));
+                case COMPARE_SWAP ->
+                    pair.a()
+                            .qp()
+                            .postCompareSwap(1, new RemoteMemory(address, rkey, Long.BYTES), 1, 2, memory.slice(0, 8));
             }
         }
     }
@@ -204,7 +214,7 @@ public final class Errors {
     public static void aReadIntoMemoryThatMayNotBeWrittenFails(Fixture fixture) throws InterruptedException {
         Pair pair = fixture.rc();
         MemoryRegion fixed = fixture.own(pair.a().domain.allocate(64, EnumSet.of(Access.REMOTE_READ)));
-        pair.a().qp().postRead(1, pair.b().at(0), pair.b().rkey(), fixed, 0, 8);
+        pair.a().qp().postRead(1, pair.b().memory.remote().slice(0, 8), fixed.slice(0, 8));
         pair.a().fails(1, WcStatus.LOC_PROT_ERR);
         Expect.bytes("its memory", new byte[8], TestEnd.bytes(fixed, 0, 8));
     }
@@ -212,7 +222,7 @@ public final class Errors {
     public static void aReceiveIntoMemoryThatMayNotBeWrittenFails(Fixture fixture) throws InterruptedException {
         Pair pair = fixture.rc();
         MemoryRegion fixed = fixture.own(pair.b().domain.allocate(64, EnumSet.of(Access.REMOTE_READ)));
-        pair.b().qp().postReceive(9, fixed, 0, 64);
+        pair.b().qp().postReceive(9, fixed.slice(0, 64));
         pair.a().send(1, 0, 8);
         pair.b().fails(9, WcStatus.LOC_PROT_ERR);
         pair.a().refused(1, WcStatus.REM_OP_ERR);
@@ -329,7 +339,12 @@ public final class Errors {
         Pair pair = fixture.rc();
         pair.b().receive(1, 0, 8);
         pair.b().receive(2, 0, 8);
-        pair.a().qp().postRead(9, pair.b().at(0), pair.b().rkey() ^ 0x55, pair.a().memory, 0, 8);
+        pair.a()
+                .qp()
+                .postRead(
+                        9,
+                        new RemoteMemory(pair.b().at(0), pair.b().rkey() ^ 0x55, 8),
+                        pair.a().memory.slice(0, 8));
         pair.a().fails(9, WcStatus.REM_ACCESS_ERR);
         pair.b().flushed(1, 2);
         pair.b().isBroken();
@@ -338,7 +353,12 @@ public final class Errors {
     @Needs(Capability.ENDPOINTS)
     public static void theRefusingSideHearsOfAnAccessErrorByAnEvent(Fixture fixture) throws InterruptedException {
         Pair pair = fixture.rc();
-        pair.a().qp().postRead(9, pair.b().at(0), pair.b().rkey() ^ 0x55, pair.a().memory, 0, 8);
+        pair.a()
+                .qp()
+                .postRead(
+                        9,
+                        new RemoteMemory(pair.b().at(0), pair.b().rkey() ^ 0x55, 8),
+                        pair.a().memory.slice(0, 8));
         pair.a().fails(9, WcStatus.REM_ACCESS_ERR);
         var event = fixture.event(pair.b().context, EnumSet.of(AsyncEvent.Type.QP_ACCESS_ERR));
         Expect.that(
@@ -357,7 +377,12 @@ public final class Errors {
 
     public static void aFailureSaysWhyInWords(Fixture fixture) throws InterruptedException {
         Pair pair = fixture.rc();
-        pair.a().qp().postRead(9, pair.b().at(0), pair.b().rkey() ^ 0x55, pair.a().memory, 0, 8);
+        pair.a()
+                .qp()
+                .postRead(
+                        9,
+                        new RemoteMemory(pair.b().at(0), pair.b().rkey() ^ 0x55, 8),
+                        pair.a().memory.slice(0, 8));
         var failure = pair.a().fails(9, WcStatus.REM_ACCESS_ERR);
         Expect.that(
                 "the explanation has the status and its meaning",
@@ -368,7 +393,12 @@ public final class Errors {
     public static void aFailureOfOneConnectionLeavesOthersAlone(Fixture fixture) throws InterruptedException {
         Pair first = fixture.rc();
         Pair second = fixture.wire(QpType.RC).between(first.a(), first.b());
-        first.a().qp().postRead(9, first.b().at(0), first.b().rkey() ^ 0x55, first.a().memory, 0, 8);
+        first.a()
+                .qp()
+                .postRead(
+                        9,
+                        new RemoteMemory(first.b().at(0), first.b().rkey() ^ 0x55, 8),
+                        first.a().memory.slice(0, 8));
         first.a().fails(9, WcStatus.REM_ACCESS_ERR);
         second.a().read(1, 0, 100, second.b(), 0);
         second.a().ok(1);

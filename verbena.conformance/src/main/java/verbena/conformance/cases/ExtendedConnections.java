@@ -46,7 +46,7 @@ public final class ExtendedConnections {
 
         void receive(SharedReceiveQueue into, long wrId, long offset, int length) {
             fixture.tell("a receive wr " + wrId + " into " + into);
-            into.postReceive(wrId, b.memory, offset, length);
+            into.postReceive(wrId, b.memory.slice(offset, length));
         }
 
         /// Takes the next completion of `at`, which has to be a receive that a message of so many bytes went
@@ -162,7 +162,7 @@ public final class ExtendedConnections {
         Setup setup = setup(fixture);
         TestEnd c = fixture.end(fixture.b());
         SharedReceiveQueue other = fixture.own(setup.domain.createSharedReceiveQueue(c.domain, c.cq, 8, 1));
-        other.postReceive(1, c.memory, 0, 5000);
+        other.postReceive(1, c.memory.slice(0, 5000));
         setup.receive(setup.queue, 2, 0, 5000);
         send(setup, 10, setup.number(), 100, 3000);
         send(setup, 11, other.number().orElseThrow(), 5000, 4000);
@@ -361,7 +361,7 @@ public final class ExtendedConnections {
         Expect.thrown(
                 "a FETCH_ADD to no queue",
                 IllegalArgumentException.class,
-                () -> a.qp().postFetchAdd(1, setup.b.at(0), setup.b.rkey(), 1, a.memory, 0));
+                () -> a.qp().postFetchAdd(1, setup.b.memory.remote(), 1, a.memory.slice(0, 8)));
         Expect.thrown(
                 "a number of 25 bits",
                 IllegalArgumentException.class,

@@ -59,7 +59,7 @@ public final class Extensions {
     @Needs(Capability.ATOMIC_WRITE)
     public static void anAtomicWriteNeedsTheRightToWrite(Fixture fixture) throws InterruptedException {
         Pair pair = pair(fixture, Capability.ATOMIC_WRITE);
-        MemoryRegion region = fixture.own(pair.b().domain.allocate(64, Set.of(Access.LOCAL_WRITE, Access.REMOTE_READ)));
+        MemoryRegion region = fixture.own(pair.b().domain.allocate(64, Access.remoteRead()));
         pair.a()
                 .post(
                         "ATOMIC WRITE",

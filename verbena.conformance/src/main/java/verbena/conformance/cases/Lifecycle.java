@@ -1,7 +1,6 @@
 package verbena.conformance.cases;
 
 import java.util.ArrayList;
-import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -92,7 +91,7 @@ public final class Lifecycle {
         Expect.thrown(
                 "its segment is the region's no more",
                 RuntimeException.class,
-                () -> pair.b().qp().postReceive(1, region, 0, 8));
+                () -> pair.b().qp().postReceive(1, region.slice(0, 8)));
     }
 
     public static void closingAQueuePairUnderTrafficIsSafe(Fixture fixture) throws InterruptedException {
@@ -122,7 +121,7 @@ public final class Lifecycle {
             var cq = context.createCompletionQueue(CompletionQueueOptions.of(64).withChannel(channel));
             var regions = new ArrayList<MemoryRegion>();
             for (int i = 0; i < 10; i++) {
-                regions.add(domain.allocate(10_000, Set.of(Access.LOCAL_WRITE, Access.REMOTE_READ)));
+                regions.add(domain.allocate(10_000, Access.remoteRead()));
             }
             var qp = domain.createQueuePair(verbena.verbs.QueuePairOptions.rc(cq)
                     .withSizes(new verbena.verbs.QueuePairOptions.Sizes(16, 16, 1, 1, 0)));
@@ -190,7 +189,7 @@ public final class Lifecycle {
             try {
                 while (true) {
                     try {
-                        pair.a().qp().postReceive(1, pair.a().memory, 0, 8);
+                        pair.a().qp().postReceive(1, pair.a().memory.slice(0, 8));
                     } catch (verbena.verbs.ResourceLimitException e) {
                         Thread.onSpinWait(); // full: until it is closed
                     }

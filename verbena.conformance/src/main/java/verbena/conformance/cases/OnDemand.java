@@ -56,27 +56,30 @@ public final class OnDemand {
         MemoryRegion region = fixture.own(pair.b().domain.register(memory, access()));
         byte[] sent = TestEnd.bytes(pair.a().memory, 0, BYTES);
         if (uses.contains(Use.WRITE)) {
-            pair.a().qp().postWrite(1, pair.a().memory, 0, BYTES, region.address(), region.rkey());
+            pair.a().qp().postWrite(1, pair.a().memory.slice(0, BYTES), region.remote());
             pair.a().ok(1);
             hasArrived(pair);
             Expect.bytes("written", sent, TestEnd.bytes(region, 0, BYTES));
         }
         if (uses.contains(Use.READ)) {
             memory.fill((byte) 0x5A);
-            pair.a().qp().postRead(2, region.address(), region.rkey(), pair.a().memory, 0, BYTES);
+            pair.a()
+                    .qp()
+                    .postRead(
+                            2, region.remote().slice(0, BYTES), pair.a().memory.slice(0, BYTES));
             pair.a().ok(2);
             Expect.bytes("read", TestEnd.bytes(region, 0, BYTES), TestEnd.bytes(pair.a().memory, 0, BYTES));
         }
         if (uses.containsAll(Set.of(Use.SEND, Use.RECEIVE))) {
             memory.fill((byte) 0x77);
-            pair.a().qp().postReceive(3, pair.a().memory, 0, BYTES);
-            pair.b().qp().postSend(4, region, 0, BYTES);
+            pair.a().qp().postReceive(3, pair.a().memory.slice(0, BYTES));
+            pair.b().qp().postSend(4, region.slice(0, BYTES));
             pair.b().ok(4);
             pair.a().ok(3);
             Expect.bytes("sent", TestEnd.bytes(region, 0, BYTES), TestEnd.bytes(pair.a().memory, 0, BYTES));
-            pair.b().qp().postReceive(5, region, 0, BYTES);
+            pair.b().qp().postReceive(5, region.slice(0, BYTES));
             memory.fill((byte) 0);
-            pair.a().qp().postSend(6, pair.a().memory, 0, BYTES);
+            pair.a().qp().postSend(6, pair.a().memory.slice(0, BYTES));
             pair.a().ok(6);
             pair.b().ok(5);
             Expect.bytes("received", TestEnd.bytes(pair.a().memory, 0, BYTES), TestEnd.bytes(region, 0, BYTES));
@@ -92,7 +95,10 @@ public final class OnDemand {
         MemorySegment memory = fixture.own(Arena.ofShared()).allocate(BYTES, 4096);
         MemoryRegion region = fixture.own(pair.b().domain.register(memory, access()));
         for (int i = 0; i < 20; i++) {
-            pair.a().qp().postFetchAdd(i, region.address() + 8, region.rkey(), 3, pair.a().memory, 0);
+            pair.a()
+                    .qp()
+                    .postFetchAdd(
+                            i, region.remote().slice(8), 3, pair.a().memory.slice(0, 8));
             pair.a().ok(i);
             Expect.equal("before", 3L * i, word(pair.a().memory.segment(), 0));
         }
@@ -119,9 +125,16 @@ public final class OnDemand {
             channel.truncate(4096);
             Pair first = fixture.rc();
             MemoryRegion region = fixture.own(first.b().domain.register(memory, access()));
-            first.a().qp().postRead(1, region.address(), region.rkey(), first.a().memory, 0, 8);
+            first.a()
+                    .qp()
+                    .postRead(1, region.remote().slice(0, 8), first.a().memory.slice(0, 8));
             first.a().ok(1);
-            first.a().qp().postRead(2, region.address() + BYTES - 8, region.rkey(), first.a().memory, 0, 8);
+            first.a()
+                    .qp()
+                    .postRead(
+                            2,
+                            region.remote().slice(BYTES - 8, 8),
+                            first.a().memory.slice(0, 8));
             first.a().fails(2, WcStatus.REM_ACCESS_ERR, WcStatus.REM_OP_ERR);
             region.close();
         } finally {
@@ -145,13 +158,7 @@ public final class OnDemand {
         LocalMemory part = all.slice(memory.address(), BYTES);
         pair.a()
                 .qp()
-                .postWrite(
-                        1,
-                        all,
-                        part.offset(),
-                        BYTES,
-                        pair.b().memory.address(),
-                        pair.b().memory.rkey());
+                .postWrite(1, all.slice(part.offset(), BYTES), pair.b().memory.remote());
         pair.a().ok(1);
         hasArrived(pair);
         Expect.bytes("written", new byte[] {0x3C, 0x3C}, TestEnd.bytes(pair.b().memory, BYTES - 2, 2));
@@ -163,13 +170,11 @@ public final class OnDemand {
         MemorySegment memory = fixture.own(Arena.ofShared()).allocate(BYTES, 4096);
         MemoryRegion region = fixture.own(end.domain.register(memory, access()));
         for (Advice advice : Advice.values()) {
-            end.domain.advise(advice, true, region.slice(100, 5_000), region);
-            end.domain.advise(advice, false, region);
+            end.domain.advise(advice, region.slice(100, 5_000), region);
+            end.domain.adviseLater(advice, region);
             Expect.thrown(
-                    "of other memory",
-                    IllegalArgumentException.class,
-                    () -> end.domain.advise(advice, true, end.memory));
-            Expect.thrown("of no memory", IllegalArgumentException.class, () -> end.domain.advise(advice, true));
+                    "of other memory", IllegalArgumentException.class, () -> end.domain.advise(advice, end.memory));
+            Expect.thrown("of no memory", IllegalArgumentException.class, () -> end.domain.advise(advice));
         }
     }
 
@@ -177,15 +182,7 @@ public final class OnDemand {
     public static void aRegionWithoutMemoryReadsZeros(Fixture fixture) throws InterruptedException {
         Pair pair = fixture.rc();
         MemoryRegion none = fixture.own(pair.a().domain.allocateNull());
-        pair.a()
-                .qp()
-                .postWrite(
-                        1,
-                        none,
-                        0,
-                        BYTES,
-                        pair.b().memory.address(),
-                        pair.b().memory.rkey());
+        pair.a().qp().postWrite(1, none.slice(0, BYTES), pair.b().memory.remote());
         pair.a().ok(1);
         hasArrived(pair);
         Expect.bytes("written", new byte[BYTES], TestEnd.bytes(pair.b().memory, 0, BYTES));
@@ -195,11 +192,11 @@ public final class OnDemand {
     public static void aRegionWithoutMemoryForgetsWhatIsWritten(Fixture fixture) throws InterruptedException {
         Pair pair = fixture.rc();
         MemoryRegion none = fixture.own(pair.a().domain.allocateNull());
-        pair.a().qp().postReceive(1, none, 8, BYTES);
-        pair.b().qp().postSend(2, pair.b().memory, 0, BYTES);
+        pair.a().qp().postReceive(1, none.slice(8, BYTES));
+        pair.b().qp().postSend(2, pair.b().memory.slice(0, BYTES));
         pair.b().ok(2);
         pair.a().ok(1);
-        pair.a().qp().postRead(3, pair.b().memory.address(), pair.b().memory.rkey(), none, 0, BYTES);
+        pair.a().qp().postRead(3, pair.b().memory.remote().slice(0, BYTES), none.slice(0, BYTES));
         pair.a().ok(3);
     }
 

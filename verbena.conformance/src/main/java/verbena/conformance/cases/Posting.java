@@ -21,8 +21,9 @@ public final class Posting {
         TestEnd end = fixture.end();
         QueuePair qp =
                 fixture.own(end.domain.createQueuePair(fixture.wire(QpType.RC).options(end)));
-        Expect.thrown("a send", InvalidStateException.class, () -> qp.postSend(1, end.memory, 0, 8), "RESET");
-        Expect.thrown("a receive", InvalidStateException.class, () -> qp.postReceive(1, end.memory, 0, 8), "RESET");
+        Expect.thrown("a send", InvalidStateException.class, () -> qp.postSend(1, end.memory.slice(0, 8)), "RESET");
+        Expect.thrown(
+                "a receive", InvalidStateException.class, () -> qp.postReceive(1, end.memory.slice(0, 8)), "RESET");
     }
 
     public static void asManySendsAsWereAskedForCanBeOutstanding(Fixture fixture) throws InterruptedException {
@@ -56,7 +57,7 @@ public final class Posting {
         var refused = Expect.thrown(
                 "one more than " + depth,
                 ResourceLimitException.class,
-                () -> pair.b().qp().postReceive(99, pair.b().memory, 0, 8));
+                () -> pair.b().qp().postReceive(99, pair.b().memory.slice(0, 8)));
         Expect.equal("limit that it names", (long) depth, refused.limit());
         Expect.equal("resource that it names", "maxReceiveWr", refused.resource());
         pair.a().send(1, 0, 8);
@@ -175,14 +176,16 @@ public final class Posting {
             Expect.thrown(
                     "SEND of " + range[1] + " bytes at " + range[0],
                     IndexOutOfBoundsException.class,
-                    () -> pair.a().qp().postSend(1, pair.a().memory, range[0], range[1]));
+                    () -> pair.a().qp().postSend(1, pair.a().memory.slice(range[0], range[1])));
             Expect.thrown(
                     "receive of " + range[1] + " bytes at " + range[0],
                     IndexOutOfBoundsException.class,
-                    () -> pair.a().qp().postReceive(1, pair.a().memory, range[0], range[1]));
+                    () -> pair.a().qp().postReceive(1, pair.a().memory.slice(range[0], range[1])));
         }
         Expect.thrown(
-                "a negative length", RuntimeException.class, () -> pair.a().qp().postSend(1, pair.a().memory, 0, -1));
+                "a negative length",
+                RuntimeException.class,
+                () -> pair.a().qp().postSend(1, pair.a().memory.slice(0, -1)));
     }
 
     public static void moreEntriesThanWereAskedForAreRefused(Fixture fixture) throws InterruptedException {

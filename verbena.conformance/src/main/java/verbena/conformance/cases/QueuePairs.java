@@ -237,7 +237,7 @@ public final class QueuePairs {
         Expect.thrown(
                 "a receive in RESET",
                 InvalidStateException.class,
-                () -> pair.b().qp().postReceive(3, pair.b().memory, 0, 8));
+                () -> pair.b().qp().postReceive(3, pair.b().memory.slice(0, 8)));
     }
 
     @Needs(Capability.ENDPOINTS)

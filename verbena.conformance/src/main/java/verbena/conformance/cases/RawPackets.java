@@ -15,6 +15,7 @@ import verbena.verbs.QpModification;
 import verbena.verbs.QpState;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
+import verbena.verbs.RemoteMemory;
 
 /// Queue pairs of whole Ethernet frames, as far as no frame leaves: what arrives where depends on the network.
 @Needs(Capability.RAW_PACKET)
@@ -61,9 +62,11 @@ public final class RawPackets {
         Expect.thrown(
                 "WRITE",
                 IllegalArgumentException.class,
-                () -> qp.postWrite(1, end.memory, 0, 64, 0, end.memory.rkey()));
+                () -> qp.postWrite(1, end.memory.slice(0, 64), new RemoteMemory(0, end.memory.rkey(), 64)));
         Expect.thrown(
-                "READ", IllegalArgumentException.class, () -> qp.postRead(1, 0, end.memory.rkey(), end.memory, 0, 64));
+                "READ",
+                IllegalArgumentException.class,
+                () -> qp.postRead(1, new RemoteMemory(0, end.memory.rkey(), 64), end.memory.slice(0, 64)));
     }
 
     public static void aFlowBeginsWithNothingCounted(Fixture fixture) throws Exception {

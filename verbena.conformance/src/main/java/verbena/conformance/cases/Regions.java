@@ -21,6 +21,7 @@ import verbena.verbs.InvalidStateException;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.MemoryWindow;
 import verbena.verbs.ProtectionDomain;
+import verbena.verbs.RemoteMemory;
 import verbena.verbs.WcStatus;
 
 /// Memory regions: what can be registered, its keys and its end.
@@ -141,25 +142,25 @@ public final class Regions {
         MemorySegment memory = arena(fixture).allocate(4096, 4096);
         MemoryRegion open = fixture.own(pair.b().domain.register(memory, Access.remoteAll()));
         MemoryRegion shut = fixture.own(pair.b().domain.register(memory, Access.local()));
-        pair.a().qp().postRead(1, open.address(), open.rkey(), pair.a().memory, 0, 8);
+        pair.a().qp().postRead(1, open.remote().slice(0, 8), pair.a().memory.slice(0, 8));
         pair.a().ok(1);
         shut.close();
-        pair.a().qp().postRead(2, open.address(), open.rkey(), pair.a().memory, 0, 8);
+        pair.a().qp().postRead(2, open.remote().slice(0, 8), pair.a().memory.slice(0, 8));
         pair.a().ok(2);
         MemoryRegion again = fixture.own(pair.b().domain.register(memory, Access.local()));
-        pair.a().qp().postRead(3, again.address(), again.rkey(), pair.a().memory, 0, 8);
+        pair.a().qp().postRead(3, again.remote().slice(0, 8), pair.a().memory.slice(0, 8));
         pair.a().fails(3, WcStatus.REM_ACCESS_ERR);
     }
 
     public static void aClosedRegionIsRefusedToThePeer(Fixture fixture) throws InterruptedException {
         Pair pair = fixture.rc();
         MemoryRegion region = fixture.own(pair.b().domain.allocate(4096, Access.remoteAll()));
-        pair.a().qp().postRead(1, region.address(), region.rkey(), pair.a().memory, 0, 8);
+        pair.a().qp().postRead(1, region.remote().slice(0, 8), pair.a().memory.slice(0, 8));
         pair.a().ok(1);
         region.close();
         region.close();
         Expect.that("it is closed", region.isClosed());
-        pair.a().qp().postRead(2, region.address(), region.rkey(), pair.a().memory, 0, 8);
+        pair.a().qp().postRead(2, region.remote().slice(0, 8), pair.a().memory.slice(0, 8));
         pair.a().fails(2, WcStatus.REM_ACCESS_ERR);
     }
 
@@ -170,19 +171,19 @@ public final class Regions {
         Expect.thrown(
                 "a SEND from it",
                 InvalidStateException.class,
-                () -> pair.a().qp().postSend(1, region, 0, 8),
+                () -> pair.a().qp().postSend(1, region.slice(0, 8)),
                 "closed");
         Expect.thrown(
                 "a receive into it",
                 InvalidStateException.class,
-                () -> pair.a().qp().postReceive(1, region, 0, 8),
+                () -> pair.a().qp().postReceive(1, region.slice(0, 8)),
                 "closed");
     }
 
     public static void aReceiveIntoARegionThatWasClosedFails(Fixture fixture) throws InterruptedException {
         Pair pair = fixture.rc();
         MemoryRegion region = fixture.own(pair.b().domain.allocate(4096, Access.local()));
-        pair.b().qp().postReceive(9, region, 0, 100);
+        pair.b().qp().postReceive(9, region.slice(0, 100));
         region.close();
         pair.a().send(1, 0, 8);
         pair.b().fails(9, WcStatus.LOC_PROT_ERR);
@@ -198,7 +199,12 @@ public final class Regions {
             MemoryRegion fresh = fixture.own(pair.b().domain.allocate(4096, Access.remoteAll()));
             Expect.that("the key of region " + i + " is not the old one", fresh.rkey() != key);
         }
-        pair.a().qp().postRead(2, old.address(), key, pair.a().memory, 0, 8);
+        pair.a()
+                .qp()
+                .postRead(
+                        2,
+                        new RemoteMemory(old.address(), key, 8),
+                        pair.a().memory.slice(0, 8));
         pair.a().fails(2, WcStatus.REM_ACCESS_ERR);
     }
 
@@ -210,10 +216,20 @@ public final class Regions {
         long iova = 0x7000_0000_0000L + memory.address() % 4096;
         MemoryRegion region = fixture.own(pair.b().domain.register(memory, iova, Access.remoteAll()));
         Expect.equal("address", iova, region.address());
-        pair.a().qp().postRead(1, iova + 1024, region.rkey(), pair.a().memory, 0, 8);
+        pair.a()
+                .qp()
+                .postRead(
+                        1,
+                        new RemoteMemory(iova + 1024, region.rkey(), 8),
+                        pair.a().memory.slice(0, 8));
         pair.a().ok(1);
         Expect.equal("what was read", 0x1122334455667788L, pair.a().word(0));
-        pair.a().qp().postRead(2, memory.address(), region.rkey(), pair.a().memory, 0, 8);
+        pair.a()
+                .qp()
+                .postRead(
+                        2,
+                        new RemoteMemory(memory.address(), region.rkey(), 8),
+                        pair.a().memory.slice(0, 8));
         pair.a().fails(2, WcStatus.REM_ACCESS_ERR);
     }
 
@@ -245,10 +261,20 @@ public final class Regions {
         memory.set(ValueLayout.JAVA_LONG, 8, 77);
         MemoryRegion region = fixture.own(pair.b().domain.register(memory, access));
         Expect.equal("address", 0L, region.address());
-        pair.a().qp().postRead(1, 8, region.rkey(), pair.a().memory, 0, 8);
+        pair.a()
+                .qp()
+                .postRead(
+                        1,
+                        new RemoteMemory(8, region.rkey(), 8),
+                        pair.a().memory.slice(0, 8));
         pair.a().ok(1);
         Expect.equal("what was read", 77L, pair.a().word(0));
-        pair.a().qp().postRead(2, 4089, region.rkey(), pair.a().memory, 0, 8);
+        pair.a()
+                .qp()
+                .postRead(
+                        2,
+                        new RemoteMemory(4089, region.rkey(), 8),
+                        pair.a().memory.slice(0, 8));
         pair.a().fails(2, WcStatus.REM_ACCESS_ERR);
     }
 
@@ -260,10 +286,20 @@ public final class Regions {
         region.reregister(pair.b().domain, Access.remoteAll());
         Expect.equal("key", key, region.rkey());
         Expect.equal("rights", Access.remoteAll(), region.access());
-        pair.a().qp().postRead(1, region.address(), key, pair.a().memory, 0, 8);
+        pair.a()
+                .qp()
+                .postRead(
+                        1,
+                        new RemoteMemory(region.address(), key, 8),
+                        pair.a().memory.slice(0, 8));
         pair.a().ok(1);
         region.reregister(pair.b().domain, Access.local());
-        pair.a().qp().postRead(2, region.address(), key, pair.a().memory, 0, 8);
+        pair.a()
+                .qp()
+                .postRead(
+                        2,
+                        new RemoteMemory(region.address(), key, 8),
+                        pair.a().memory.slice(0, 8));
         pair.a().fails(2, WcStatus.REM_ACCESS_ERR);
     }
 
@@ -275,7 +311,7 @@ public final class Regions {
         region.reregister(pair.b().domain, Access.remoteAll());
         Expect.that("its domain is the new one", region.protectionDomain() == pair.b().domain);
         other.close(); // nothing is in it any more
-        pair.a().qp().postRead(1, region.address(), region.rkey(), pair.a().memory, 0, 8);
+        pair.a().qp().postRead(1, region.remote().slice(0, 8), pair.a().memory.slice(0, 8));
         pair.a().ok(1);
     }
 
@@ -328,7 +364,7 @@ public final class Regions {
         try (Arena arena = Arena.ofShared()) {
             region = fixture.own(pair.b().domain.register(arena.allocate(8192, 4096), Access.remoteAll()));
         }
-        pair.a().qp().postRead(1, region.address(), region.rkey(), pair.a().memory, 0, 8);
+        pair.a().qp().postRead(1, region.remote().slice(0, 8), pair.a().memory.slice(0, 8));
         pair.a().fails(1, WcStatus.REM_ACCESS_ERR, WcStatus.REM_OP_ERR);
         region.close();
     }

@@ -147,11 +147,8 @@ public final class Reliable {
                         .qp()
                         .postWriteWithImmediate(
                                 2,
-                                pair.a().memory,
-                                0,
-                                size,
-                                pair.b().at(HALF),
-                                pair.b().rkey(),
+                                pair.a().memory.slice(0, size),
+                                pair.b().memory.remote().slice(HALF, size),
                                 number);
                 pair.a().ok(2, WcOpcode.RDMA_WRITE);
                 var received = pair.b().ok(1, WcOpcode.RECV_RDMA_WITH_IMM);
@@ -502,12 +499,12 @@ public final class Reliable {
         MemoryRegion region = fixture.own(pair.b().domain.allocate(5000, verbena.verbs.Access.remoteAll()));
         TestEnd.fill(region, 4);
         RemoteMemory remote = region.remote();
-        pair.a().qp().postRead(1, remote.address(), remote.rkey(), pair.a().memory, 0, 5000);
+        pair.a().qp().postRead(1, remote.slice(0, 5000), pair.a().memory.slice(0, 5000));
         pair.a().ok(1);
         Expect.bytes("all of it", TestEnd.bytes(region, 0, 5000), pair.a().bytes(0, 5000));
-        pair.a().qp().postWrite(2, pair.a().memory, HALF, 1, remote.address() + 4999, remote.rkey());
+        pair.a().qp().postWrite(2, pair.a().memory.slice(HALF, 1), remote.slice(4999, 1));
         pair.a().ok(2);
-        pair.a().qp().postRead(3, remote.address() + 4999, remote.rkey(), pair.a().memory, 0, 1);
+        pair.a().qp().postRead(3, remote.slice(4999, 1), pair.a().memory.slice(0, 1));
         pair.a().ok(3);
         Expect.bytes("the last byte", pair.a().bytes(HALF, 1), TestEnd.bytes(region, 4999, 1));
     }

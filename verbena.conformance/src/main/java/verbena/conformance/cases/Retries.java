@@ -37,7 +37,7 @@ public final class Retries {
         pair.a()
                 .qp()
                 .postWriteWithImmediate(
-                        1, pair.a().memory, 0, 5000, pair.b().at(0), pair.b().rkey(), 7);
+                        1, pair.a().memory.slice(0, 5000), pair.b().memory.remote(), 7);
         pair.b().context.awaitAsyncEvent(java.time.Duration.ofMillis(20));
         pair.b().receive(2, 0, 0);
         pair.b().ok(2);

@@ -39,7 +39,7 @@ public final class SharedQueues {
 
     private static void receive(Setup setup, long wrId, long offset, int length) {
         setup.b.fixture.tell("a shared receive wr " + wrId);
-        setup.queue.postReceive(wrId, setup.b.memory, offset, length);
+        setup.queue.postReceive(wrId, setup.b.memory.slice(offset, length));
     }
 
     public static void aQueueKnowsItsSizes(Fixture fixture) {
@@ -274,7 +274,7 @@ public final class SharedQueues {
         TestEnd b = fixture.end(fixture.b());
         SharedReceiveQueue queue = fixture.own(b.domain.createSharedReceiveQueue(8, 1));
         Pair pair = fixture.wire(QpType.UD).shared(queue).between(fixture.end(fixture.a()), b);
-        queue.postReceive(1, b.memory, 0, 200);
+        queue.postReceive(1, b.memory.slice(0, 200));
         Datagrams.send(pair, 2, 0, 100);
         pair.a().ok(2);
         b.received(1, 140);

@@ -399,11 +399,11 @@ public final class StateChanges {
         for (QpState state : new QpState[] {QpState.INIT, QpState.RTR}) {
             QueuePair qp = in(fixture, QpType.RC, state);
             var region = fixture.own(qp.protectionDomain().allocate(64, Access.local()));
-            qp.postReceive(1, region, 0, 8);
+            qp.postReceive(1, region.slice(0, 8));
             Expect.thrown(
                     "a send in " + state,
                     InvalidStateException.class,
-                    () -> qp.postSend(2, region, 0, 8),
+                    () -> qp.postSend(2, region.slice(0, 8)),
                     state.name());
             qp.close();
         }

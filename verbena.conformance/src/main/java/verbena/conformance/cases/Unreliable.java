@@ -10,6 +10,7 @@ import verbena.verbs.Access;
 import verbena.verbs.Capability;
 import verbena.verbs.QpState;
 import verbena.verbs.QpType;
+import verbena.verbs.RemoteMemory;
 import verbena.verbs.Transition;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
@@ -65,7 +66,10 @@ public final class Unreliable {
         pair.a()
                 .qp()
                 .postWriteWithImmediate(
-                        2, pair.a().memory, 0, 5000, pair.b().at(HALF), pair.b().rkey(), -9);
+                        2,
+                        pair.a().memory.slice(0, 5000),
+                        pair.b().memory.remote().slice(HALF, 5000),
+                        -9);
         pair.a().ok(2);
         var received = pair.b().ok(1, WcOpcode.RECV_RDMA_WITH_IMM);
         Expect.equal("immediate", -9, received.immediate().orElseThrow());
@@ -110,17 +114,18 @@ public final class Unreliable {
         byte[] before = pair.b().bytes(0, 64);
         pair.a()
                 .qp()
-                .postWrite(1, pair.a().memory, 8, 8, pair.b().at(0), pair.b().rkey() ^ 0x55);
+                .postWrite(
+                        1,
+                        pair.a().memory.slice(8, 8),
+                        new RemoteMemory(pair.b().at(0), pair.b().rkey() ^ 0x55, 8));
         pair.a().ok(1);
         pair.a()
                 .qp()
                 .postWrite(
                         2,
-                        pair.a().memory,
-                        8,
-                        8,
-                        pair.b().at(TestEnd.MEMORY_BYTES - 4),
-                        pair.b().rkey());
+                        pair.a().memory.slice(8, 8),
+                        new RemoteMemory(
+                                pair.b().at(TestEnd.MEMORY_BYTES - 4), pair.b().rkey(), 8));
         pair.a().ok(2);
         follows(pair);
         Expect.bytes("memory of b", before, pair.b().bytes(0, 64));
@@ -141,7 +146,10 @@ public final class Unreliable {
         Expect.thrown(
                 "FETCH_ADD",
                 IllegalArgumentException.class,
-                () -> pair.a().qp().postFetchAdd(1, pair.b().at(0), pair.b().rkey(), 1, pair.a().memory, 0),
+                () -> pair.a()
+                        .qp()
+                        .postFetchAdd(
+                                1, pair.b().memory.remote(), 1, pair.a().memory.slice(0, 8)),
                 "FETCH_ADD");
         follows(pair);
     }

@@ -14,6 +14,7 @@ import verbena.verbs.InvalidStateException;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.MemoryWindow;
 import verbena.verbs.QpType;
+import verbena.verbs.RemoteMemory;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
 
@@ -170,9 +171,21 @@ public final class Windows {
         access.add(Access.MW_BIND);
         MemoryRegion region = fixture.own(pair.b().domain.allocate(4096, access));
         MemoryWindow window = bound(pair.b(), 1, region, Set.of(Access.REMOTE_ATOMIC));
-        pair.a().qp().postFetchAdd(1, region.address() + 512, window.rkey(), 5, pair.a().memory, 0);
+        pair.a()
+                .qp()
+                .postFetchAdd(
+                        1,
+                        new RemoteMemory(region.address() + 512, window.rkey(), Long.BYTES),
+                        5,
+                        pair.a().memory.slice(0, 8));
         pair.a().ok(1, WcOpcode.FETCH_ADD);
-        pair.a().qp().postFetchAdd(2, region.address() + 512, window.rkey(), 5, pair.a().memory, 0);
+        pair.a()
+                .qp()
+                .postFetchAdd(
+                        2,
+                        new RemoteMemory(region.address() + 512, window.rkey(), Long.BYTES),
+                        5,
+                        pair.a().memory.slice(0, 8));
         pair.a().ok(2, WcOpcode.FETCH_ADD);
         Expect.equal("value before the second", 5L, pair.a().word(0));
     }

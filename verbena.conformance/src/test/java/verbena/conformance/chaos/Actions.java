@@ -26,8 +26,8 @@ import verbena.verbs.Capability;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.CompletionQueueOptions;
-import verbena.verbs.ConnectOptions;
 import verbena.verbs.Context;
+import verbena.verbs.EndpointOptions;
 import verbena.verbs.Gid;
 import verbena.verbs.InUseException;
 import verbena.verbs.MemoryRegion;
@@ -65,8 +65,8 @@ final class Actions {
                     ProcessHandle.current().pid() >> 8 & 0xFF,
                     1 + ProcessHandle.current().pid() % 254);
     private static final Duration CONNECT = Duration.ofMillis(500);
-    private static final ConnectOptions CONNECTED =
-            ConnectOptions.defaults().withRetries(new AckTimeout(12), 2, 2).withMinRnrTimer(new RnrTimer(1));
+    private static final EndpointOptions CONNECTED =
+            EndpointOptions.defaults().withRetries(new AckTimeout(12), 2, 2).withMinRnrTimer(new RnrTimer(1));
     private static final List<Set<Access>> RIGHTS = List.of(
             Access.local(),
             Access.remoteAll(),
@@ -298,7 +298,11 @@ final class Actions {
             add("advise", 2, by -> {
                 MemoryRegion region = any(by, regions, each -> each.access().contains(Access.ON_DEMAND));
                 Advice advice = Advice.values()[by.random.nextInt(Advice.values().length)];
-                region.protectionDomain().advise(advice, by.random.nextBoolean(), region);
+                if (by.random.nextBoolean()) {
+                    region.protectionDomain().advise(advice, region);
+                } else {
+                    region.protectionDomain().adviseLater(advice, region);
+                }
             });
         }
         if (rights.has(Capability.NULL_REGION)) {
@@ -344,7 +348,14 @@ final class Actions {
         add("poll", 12, by -> any(by, queues).poll(by.wc));
         add("poll several", 6, by -> any(by, queues).poll(by.several));
         add("await a completion", 12, by -> any(by, queues).await(by.wc, soon(by)));
-        add("arm", 6, by -> any(by, queues).arm(by.random.nextBoolean()));
+        add("arm", 6, by -> {
+            CompletionQueue queue = any(by, queues);
+            if (by.random.nextBoolean()) {
+                queue.armSolicited();
+            } else {
+                queue.arm();
+            }
+        });
         add("await a channel", 5, by -> any(by, channels).await(soon(by)));
         add("poll a channel", 3, by -> any(by, channels).poll());
         if (rights.has(Capability.RESIZE_CQ)) {
@@ -355,7 +366,9 @@ final class Actions {
             add("post to a shared queue", 6, by -> {
                 SharedReceiveQueue queue = any(by, shared);
                 queue.postReceive(
-                        1, any(by, regions, each -> each.protectionDomain() == queue.protectionDomain()), 0, 64);
+                        1,
+                        any(by, regions, each -> each.protectionDomain() == queue.protectionDomain())
+                                .slice(0, 64));
             });
             add("arm a limit", 2, by -> any(by, shared).armLimit(by.random.nextInt(4)));
         }
@@ -401,7 +414,10 @@ final class Actions {
         });
         add("post to an extended queue", 8, by -> {
             SharedReceiveQueue queue = any(by, named);
-            queue.postReceive(1, any(by, regions, each -> each.protectionDomain() == queue.protectionDomain()), 0, 64);
+            queue.postReceive(
+                    1,
+                    any(by, regions, each -> each.protectionDomain() == queue.protectionDomain())
+                            .slice(0, 64));
         });
         add("send to an extended queue", 20, by -> {
             QueuePair qp = any(by, initiators, each -> each.state() == QpState.RTS);
@@ -486,29 +502,29 @@ final class Actions {
         });
         add("post a receive", 14, by -> {
             QueuePair qp = any(by, pairs);
-            qp.postReceive(2, regionFor(by, qp), 64, 64);
+            qp.postReceive(2, regionFor(by, qp).slice(64, 64));
         });
         add("post a SEND", 12, by -> {
             QueuePair qp = pairInRts(by);
-            qp.postSend(3, regionFor(by, qp), 0, 64);
+            qp.postSend(3, regionFor(by, qp).slice(0, 64));
         });
         add("post a WRITE", 12, by -> {
             QueuePair qp = pairInRts(by);
             MemoryRegion to = any(by, regions);
-            qp.postWrite(4, regionFor(by, qp), 0, 4096, to.address(), to.rkey());
+            qp.postWrite(4, regionFor(by, qp).slice(0, 4096), to.remote());
         });
         if (rights.has(Capability.RDMA_READ)) {
             add("post a READ", 10, by -> {
                 QueuePair qp = pairInRts(by);
                 MemoryRegion from = any(by, regions);
-                qp.postRead(5, from.address(), from.rkey(), regionFor(by, qp), 0, 4096);
+                qp.postRead(5, from.remote().slice(0, 4096), regionFor(by, qp).slice(0, 4096));
             });
         }
         if (rights.has(Capability.ATOMICS)) {
             add("post an atomic", 5, by -> {
                 QueuePair qp = pairInRts(by);
                 MemoryRegion of = any(by, regions);
-                qp.postFetchAdd(6, of.address(), of.rkey(), 1, regionFor(by, qp), 8);
+                qp.postFetchAdd(6, of.remote(), 1, regionFor(by, qp).slice(8, 8));
             });
         }
         if (rights.has(Capability.MEMORY_WINDOW_TYPE_1) || rights.has(Capability.MEMORY_WINDOW_TYPE_2)) {
@@ -598,9 +614,9 @@ final class Actions {
         });
         add("post on a connection", 6, by -> {
             Connection connection = any(by, connections);
-            connection.queuePair().postReceive(1, connection.allocate(64), 0, 64);
-            connection.queuePair().postSend(1, connection.allocate(64), 0, 64);
-            connection.sendCompletions().poll(by.wc);
+            connection.queuePair().postReceive(1, connection.allocate(64).slice(0, 64));
+            connection.queuePair().postSend(1, connection.allocate(64).slice(0, 64));
+            connection.queuePair().options().sendCq().poll(by.wc);
         });
     }
 

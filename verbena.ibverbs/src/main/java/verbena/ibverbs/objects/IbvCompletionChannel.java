@@ -12,9 +12,10 @@ import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
 import verbena.verbs.spi.OwnedObject;
+import verbena.verbs.spi.WaitSource;
 
 /// A channel: C's, read by the poller, and the queue of notifications that threads wait at.
-public final class IbvCompletionChannel extends OwnedObject implements CompletionChannel {
+public final class IbvCompletionChannel extends OwnedObject implements CompletionChannel, WaitSource {
     private static final int NOTIFICATIONS_MAX = 1 << 16;
 
     private final OpenContext context;
@@ -105,6 +106,11 @@ public final class IbvCompletionChannel extends OwnedObject implements Completio
     @Override
     public boolean isReady() {
         return notifications.isOver();
+    }
+
+    @Override
+    public WaitSource waitSource() {
+        return this;
     }
 
     @Override

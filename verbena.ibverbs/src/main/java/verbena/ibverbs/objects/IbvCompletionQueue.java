@@ -320,7 +320,16 @@ public final class IbvCompletionQueue extends OwnedObject implements OpenContext
     }
 
     @Override
-    public void arm(boolean solicitedOnly) {
+    public void arm() {
+        arm(false);
+    }
+
+    @Override
+    public void armSolicited() {
+        arm(true);
+    }
+
+    private void arm(boolean solicitedOnly) {
         checkOpen();
         if (channel == null) {
             throw new InvalidStateException("arm: " + label() + " was made without a channel");

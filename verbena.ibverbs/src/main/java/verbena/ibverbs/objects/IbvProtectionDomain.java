@@ -107,7 +107,16 @@ public final class IbvProtectionDomain extends OwnDomain {
     }
 
     @Override
-    public void advise(Advice advice, boolean isAwaited, LocalMemory... ranges) {
+    public void advise(Advice advice, LocalMemory... ranges) {
+        advise(advice, true, ranges);
+    }
+
+    @Override
+    public void adviseLater(Advice advice, LocalMemory... ranges) {
+        advise(advice, false, ranges);
+    }
+
+    private void advise(Advice advice, boolean isAwaited, LocalMemory[] ranges) {
         checkOpen("advise");
         owner().require("advise", Capability.ON_DEMAND_PAGING);
         Registration.checkAdvice(this, advice, ranges);

@@ -24,9 +24,9 @@ import verbena.provider.PeerConnector;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.AlternatePath;
 import verbena.verbs.AsyncEvent;
-import verbena.verbs.ConnectOptions;
 import verbena.verbs.DeviceException;
 import verbena.verbs.Endpoint;
+import verbena.verbs.EndpointOptions;
 import verbena.verbs.FlowRule;
 import verbena.verbs.Gid;
 import verbena.verbs.InvalidAttributesException;
@@ -356,6 +356,11 @@ public final class IbvQueuePair extends OwnedObject implements QueuePair {
     }
 
     @Override
+    public QueuePairOptions options() {
+        return options;
+    }
+
+    @Override
     public synchronized QpAttributes query() {
         checkOpen("query");
         try (Arena arena = Arena.ofConfined()) {
@@ -403,7 +408,7 @@ public final class IbvQueuePair extends OwnedObject implements QueuePair {
     }
 
     @Override
-    public void connect(Endpoint remote, ConnectOptions choices) {
+    public void connect(Endpoint remote, EndpointOptions choices) {
         checkOpen("connect");
         connector.connect(remote, choices);
     }

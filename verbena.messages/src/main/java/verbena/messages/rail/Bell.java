@@ -1,7 +1,7 @@
 package verbena.messages.rail;
 
 import verbena.verbs.CompletionQueue;
-import verbena.verbs.MemoryRegion;
+import verbena.verbs.LocalMemory;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
@@ -14,12 +14,12 @@ final class Bell implements AutoCloseable {
     static final int RINGS = 2;
 
     private final QueuePair pair;
-    private final MemoryRegion memory;
+    private final LocalMemory memory;
     private final long number;
 
     /// @param number of the completions by which it is known
-    Bell(ProtectionDomain domain, CompletionQueue queue, MemoryRegion memory, long number) {
-        this.memory = memory;
+    Bell(ProtectionDomain domain, CompletionQueue queue, LocalMemory memory, long number) {
+        this.memory = memory.slice(0, 1);
         this.number = number;
         this.pair = domain.createQueuePair(
                 QueuePairOptions.rc(queue).withSizes(new QueuePairOptions.Sizes(RINGS, 1, 1, 1, 0)));
@@ -27,7 +27,7 @@ final class Bell implements AutoCloseable {
     }
 
     void ring() {
-        pair.postSend(number, memory, 0, 1);
+        pair.postSend(number, memory);
     }
 
     @Override

@@ -36,9 +36,7 @@ public final class LongMessages {
     /// given back. May take long, so it is made without the lock.
     @Nullable
     public MemoryRegion allocate(long bytes) {
-        return rails.size() > 1
-                ? null
-                : rails.getFirst().domain.allocate(bytes, Set.of(Access.LOCAL_WRITE, Access.REMOTE_READ));
+        return rails.size() > 1 ? null : rails.getFirst().domain.allocate(bytes, Access.remoteRead());
     }
 
     /// Allocates memory of the process's own.

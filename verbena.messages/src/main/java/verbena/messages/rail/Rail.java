@@ -2,7 +2,6 @@ package verbena.messages.rail;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.time.Duration;
 import java.util.ArrayList;
 import org.jspecify.annotations.Nullable;
 import verbena.messages.protocol.Rails;
@@ -17,7 +16,6 @@ import verbena.verbs.SharedReceiveQueue;
 import verbena.verbs.VerbsException;
 import verbena.verbs.cm.ConnectionOptions;
 import verbena.verbs.cm.ConnectionParameters;
-import verbena.verbs.cm.PrivateData;
 
 /// The objects of a worker on one of its devices: the queue of receives that all peers share, and the completion
 /// queue. All is claimed when it is made. The connection of a peer over it is a [Way].
@@ -114,14 +112,13 @@ public final class Rail {
     }
 
     /// Returns the options of a connection to a peer.
-    public ConnectionOptions connection(PrivateData hello) {
+    public ConnectionOptions connection(ConnectionParameters parameters) {
         return ConnectionOptions.defaults()
-                .withParameters(ConnectionParameters.defaults().withKeepAlive(Duration.ofSeconds(5)))
+                .withParameters(parameters)
                 .withSizes(new QueuePairOptions.Sizes(requests, 0, 1, 1, 0))
                 .withProtectionDomain(domain)
                 .withCompletionQueues(queue, queue)
-                .withSharedReceiveQueue(receives)
-                .withPrivateData(hello);
+                .withSharedReceiveQueue(receives);
     }
 
     /// Posts a receive for each frame that so many peers may send, and 16 to 32 more. While there are few peers,

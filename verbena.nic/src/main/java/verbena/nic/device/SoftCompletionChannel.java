@@ -13,9 +13,10 @@ import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
 import verbena.verbs.spi.DeviceWait;
 import verbena.verbs.spi.OwnedObject;
+import verbena.verbs.spi.WaitSource;
 import verbena.verbs.spi.WaitableChannel;
 
-final class SoftCompletionChannel extends OwnedObject implements WaitableChannel {
+final class SoftCompletionChannel extends OwnedObject implements WaitableChannel, WaitSource {
     /// A completion queue that notifies.
     interface Source extends CompletionQueue {
         /// Returns the engine that polling drives.
@@ -113,6 +114,11 @@ final class SoftCompletionChannel extends OwnedObject implements WaitableChannel
     @Override
     public boolean isReady() {
         return notifications.isOver();
+    }
+
+    @Override
+    public WaitSource waitSource() {
+        return this;
     }
 
     @Override

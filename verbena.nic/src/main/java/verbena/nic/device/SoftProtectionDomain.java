@@ -93,7 +93,16 @@ final class SoftProtectionDomain extends SoftDomain {
     }
 
     @Override
-    public void advise(Advice advice, boolean isAwaited, LocalMemory... ranges) {
+    public void advise(Advice advice, LocalMemory... ranges) {
+        advise(advice, true, ranges);
+    }
+
+    @Override
+    public void adviseLater(Advice advice, LocalMemory... ranges) {
+        advise(advice, false, ranges);
+    }
+
+    private void advise(Advice advice, boolean isAwaited, LocalMemory[] ranges) {
         checkOpen("advise");
         core().require("advise", Capability.ON_DEMAND_PAGING);
         Registration.checkAdvice(this, advice, ranges);

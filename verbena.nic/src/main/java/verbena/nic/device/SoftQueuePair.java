@@ -18,9 +18,9 @@ import verbena.transport.QueuePairParameters;
 import verbena.transport.queue.ReceiveQueue;
 import verbena.transport.queue.SendQueue;
 import verbena.verbs.AsyncEvent;
-import verbena.verbs.ConnectOptions;
 import verbena.verbs.DeviceException;
 import verbena.verbs.Endpoint;
+import verbena.verbs.EndpointOptions;
 import verbena.verbs.FlowRule;
 import verbena.verbs.Gid;
 import verbena.verbs.InvalidStateException;
@@ -353,7 +353,7 @@ public final class SoftQueuePair extends OwnedObject implements DeviceQueuePair 
     }
 
     @Override
-    public void connect(Endpoint remote, ConnectOptions choices) {
+    public void connect(Endpoint remote, EndpointOptions choices) {
         checkOpen("connect");
         connector.connect(remote, choices);
     }

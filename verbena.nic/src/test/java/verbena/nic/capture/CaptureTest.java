@@ -107,7 +107,7 @@ class CaptureTest {
     /// Posts one WRITE after the other.
     private static void write(End a, End b, int times) throws InterruptedException {
         for (int i = 0; i < times; i++) {
-            a.queuePair.postWrite(i, a.memory, 0, LENGTH, b.memory.address(), b.memory.rkey());
+            a.queuePair.postWrite(i, a.memory.slice(0, LENGTH), b.memory.remote());
             assertThat(a.await()).isTrue();
         }
     }
@@ -129,7 +129,7 @@ class CaptureTest {
                 End b = new End("rocev2,capture=" + file)) {
             connect(a, b);
             for (int i = 0; i < 20; i++) {
-                a.queuePair.postWrite(i, a.memory, 0, LENGTH, b.memory.address(), b.memory.rkey());
+                a.queuePair.postWrite(i, a.memory.slice(0, LENGTH), b.memory.remote());
             }
             for (int i = 0; i < 20; i++) {
                 assertThat(a.await()).isTrue();
@@ -175,8 +175,8 @@ class CaptureTest {
             connect(a, b);
             // SENDs, because a WRITE shows itself to its own side only
             for (int i = 0; i < 10; i++) {
-                b.queuePair.postReceive(i, b.memory, 0, LENGTH);
-                a.queuePair.postSend(i, a.memory, 0, LENGTH);
+                b.queuePair.postReceive(i, b.memory.slice(0, LENGTH));
+                a.queuePair.postSend(i, a.memory.slice(0, LENGTH));
                 assertThat(a.await()).isTrue();
                 assertThat(b.await()).isTrue();
             }
@@ -205,7 +205,7 @@ class CaptureTest {
     private static void awaitDirectAccess(End a, MemoryRegion from, MemoryRegion to) throws InterruptedException {
         for (int i = 0; a.context.counters().get("direct.requests") == 0; i++) {
             assertThat(i).as("WRITEs by packets").isLessThan(10_000);
-            a.queuePair.postWrite(i, from, 0, 8, to.address(), to.rkey());
+            a.queuePair.postWrite(i, from.slice(0, 8), to.remote());
             assertThat(a.await()).isTrue();
         }
     }
@@ -257,12 +257,12 @@ class CaptureTest {
             awaitDirectAccess(a, from, to);
             try (var _ = Capture.toFile((DeviceContext) a.context, CaptureFile.of(file));
                     var _ = Capture.toFile((DeviceContext) b.context, CaptureFile.of(atPeer))) {
-                a.queuePair.postWrite(1, from, 0, 9_001, to.address() + 8, to.rkey());
+                a.queuePair.postWrite(1, from.slice(0, 9_001), to.remote().slice(8, 9_001));
                 assertThat(a.await()).isTrue();
-                a.queuePair.postRead(2, to.address(), to.rkey(), from, 0, 5_000);
+                a.queuePair.postRead(2, to.remote().slice(0, 5_000), from.slice(0, 5_000));
                 assertThat(a.await()).isTrue();
                 to.segment().set(ValueLayout.JAVA_LONG, 0, 40);
-                a.queuePair.postFetchAdd(3, to.address(), to.rkey(), 2, from, 0);
+                a.queuePair.postFetchAdd(3, to.remote(), 2, from.slice(0, 8));
                 assertThat(a.await()).isTrue();
             }
         }
@@ -323,7 +323,7 @@ class CaptureTest {
                             (DeviceContext) a.context,
                             new CaptureFile(file, Long.MAX_VALUE, CaptureFile.PACKET_BYTES_MIN));
                     Capture other = Capture.start((DeviceContext) a.context, 1 << 20, CaptureFile.PACKET_BYTES_MIN)) {
-                a.queuePair.postWrite(1, from, 0, bytes, to.address(), to.rkey());
+                a.queuePair.postWrite(1, from.slice(0, bytes), to.remote());
                 assertThat(a.await()).isTrue();
                 for (Capture each : List.of(capture, other)) {
                     assertThat(each.captured()).isGreaterThanOrEqualTo(TapLink.DIRECT_PACKETS_MAX);

@@ -31,6 +31,7 @@ import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QpState;
 import verbena.verbs.QpType;
 import verbena.verbs.QueuePairOptions;
+import verbena.verbs.RemoteMemory;
 import verbena.verbs.Transition;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
@@ -180,7 +181,7 @@ class ConnectionIdTest {
         assertThat(server.next(ConnectionEvent.Established.class).id()).isSameAs(passive);
 
         var in = server.domain.allocate(64, Access.local());
-        other.postReceive(1, in, 0, 64);
+        other.postReceive(1, in.slice(0, 64));
         active.disconnect();
         assertThat(own.state()).isEqualTo(QpState.ERR);
         assertThat(client.next(ConnectionEvent.Disconnected.class).by()).isEqualTo(EndedBy.THIS_SIDE);
@@ -337,7 +338,7 @@ class ConnectionIdTest {
         server.next(ConnectionEvent.Established.class);
         var memory = client.domain.allocate(64, Access.remoteAll());
         var target = server.domain.allocate(64, Access.remoteAll());
-        own.postWrite(1, memory, 0, 64, target.address(), target.rkey());
+        own.postWrite(1, memory.slice(0, 64), target.remote());
         assertThat(client.completion()).isEqualTo(WcStatus.SUCCESS);
         own.close();
         other.close();
@@ -395,7 +396,7 @@ class ConnectionIdTest {
     @Test
     void aFamilyWithoutAddressesIsBoundAlone() {
         ConnectionId id = server.id(PortSpace.TCP); // its device has an IPv4 address only
-        id.bind(new InetSocketAddress("::", 0), true);
+        id.bindOneFamily(new InetSocketAddress("::", 0));
         assertThat(id.localAddress().orElseThrow().getPort()).isNotZero();
         id.listen(1);
         ConnectionId both = server.id(PortSpace.TCP);
@@ -429,11 +430,11 @@ class ConnectionIdTest {
         ConnectionId passive = server.next(ConnectionEvent.ConnectRequest.class).id();
         var other = passive.createQueuePair(server.domain, QueuePairOptions.uc(server.completions));
         var in = server.domain.allocate(64, Access.local());
-        other.postReceive(1, in, 0, 64);
+        other.postReceive(1, in.slice(0, 64));
         passive.accept(DEFAULTS);
         client.next(ConnectionEvent.Established.class);
         var out = client.domain.allocate(64, Access.local());
-        own.postSend(1, out, 0, 64);
+        own.postSend(1, out.slice(0, 64));
         assertThat(server.completion()).isEqualTo(WcStatus.SUCCESS);
         in.close();
         out.close();
@@ -444,7 +445,7 @@ class ConnectionIdTest {
         Pair pair = connected();
         var memory = client.domain.allocate(64, Access.local());
         // A key that the server does not have.
-        pair.client().queuePair().orElseThrow().postRead(7, 0x1000, 0xDEAD, memory, 0, 64);
+        pair.client().queuePair().orElseThrow().postRead(7, new RemoteMemory(0x1000, 0xDEAD, 64), memory.slice(0, 64));
         assertThat(client.completion()).isEqualTo(WcStatus.REM_ACCESS_ERR);
         assertThat(client.next(ConnectionEvent.Disconnected.class).by()).isEqualTo(EndedBy.FAILURE);
         var end = server.next(ConnectionEvent.Disconnected.class);
@@ -498,7 +499,7 @@ class ConnectionIdTest {
         assertThat(request.peer().privateData().length()).isEqualTo(180);
         var other = request.id().createQueuePair(server.domain, server.options(PortSpace.UDP));
         var in = server.domain.allocate(104, Access.local());
-        other.postReceive(1, in, 0, 104);
+        other.postReceive(1, in.slice(0, 104));
         request.id().accept(DEFAULTS.withPrivateData(PrivateData.ofText("here")));
         var found = client.next(ConnectionEvent.DatagramEstablished.class);
         assertThat(found.peer().privateData().text()).isEqualTo("here");
@@ -542,7 +543,7 @@ class ConnectionIdTest {
         assertThat(joined.group()).isEqualTo(Gid.of(group));
         assertThat(joined.qpn()).isEqualTo(0xFF_FFFF);
         var in = server.domain.allocate(104, Access.local());
-        qp.postReceive(1, in, 0, 104);
+        qp.postReceive(1, in.slice(0, 104));
         AddressHandle way = server.domain.createAddressHandle(joined.path());
         var out = server.domain.allocate(64, Access.local());
         try (var batch = qp.sendBatch()) {

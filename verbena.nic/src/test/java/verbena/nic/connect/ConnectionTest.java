@@ -52,9 +52,9 @@ class ConnectionTest extends ConnectingDevices {
                 assertThat(get(received)).isEqualTo(6);
                 assertThat(in.segment().getString(0)).isEqualTo("hello");
                 assertThat(client.queuePair().state()).isEqualTo(QpState.RTS);
-                assertThat(server.id().peerAddress().orElseThrow().getAddress())
+                assertThat(server.peerAddress().getAddress())
                         .isEqualTo(clientDevice.gid(1, 0).gid().address());
-                assertThat(client.id().peerAddress().orElseThrow()).isEqualTo(listener.localAddress());
+                assertThat(client.peerAddress()).isEqualTo(listener.localAddress());
             }
         }
     }
@@ -220,8 +220,7 @@ class ConnectionTest extends ConnectingDevices {
             var accepted = meanwhile(listener::accept);
             try (var client = connect(listener);
                     var server = get(accepted)) {
-                assertThat(client.id().peerAddress().orElseThrow())
-                        .isEqualTo(server.id().localAddress().orElseThrow());
+                assertThat(client.peerAddress()).isEqualTo(server.localAddress());
             }
         }
     }
@@ -291,8 +290,7 @@ class ConnectionTest extends ConnectingDevices {
                 }
                 client.close();
                 assertThat(get(received)).isNotEmpty();
-                assertThat(server.id().localAddress().orElseThrow())
-                        .isEqualTo(client.id().peerAddress().orElseThrow());
+                assertThat(server.localAddress()).isEqualTo(client.peerAddress());
             }
             client.close(); // again
         }
@@ -355,10 +353,9 @@ class ConnectionTest extends ConnectingDevices {
             var accepted = meanwhile(listener::accept);
             try (var client = Connection.connect("127.0.0.1", port);
                     var server = get(accepted)) {
-                assertThat(server.id().localAddress().orElseThrow())
+                assertThat(server.localAddress())
                         .isEqualTo(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), port));
-                assertThat(client.id().peerAddress().orElseThrow())
-                        .isEqualTo(server.id().localAddress().orElseThrow());
+                assertThat(client.peerAddress()).isEqualTo(server.localAddress());
             }
         }
     }

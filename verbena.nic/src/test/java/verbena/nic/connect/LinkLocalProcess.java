@@ -29,16 +29,8 @@ final class LinkLocalProcess {
                     var received = threads.submit(() -> client.receiveText(10));
                     server.send(meant == north ? "north" : "west");
                     System.out.println(through + ": " + received.get() + ", from "
-                            + client.id()
-                                    .localAddress()
-                                    .orElseThrow()
-                                    .getAddress()
-                                    .getHostAddress() + ", seen as "
-                            + server.id()
-                                    .peerAddress()
-                                    .orElseThrow()
-                                    .getAddress()
-                                    .getHostAddress());
+                            + client.localAddress().getAddress().getHostAddress() + ", seen as "
+                            + server.peerAddress().getAddress().getHostAddress());
                 }
             }
         }

@@ -1,5 +1,6 @@
 package verbena.nic.connect;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -13,8 +14,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Timeout;
@@ -27,6 +30,7 @@ import verbena.verbs.MemoryRegion;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.RemoteMemory;
 import verbena.verbs.cm.ConnectionOptions;
+import verbena.verbs.cm.ReceivedMessage;
 import verbena.verbs.cm.WorkRequest;
 
 /// Many requests of one connection under way, and what the threads that wait for them are told. Over each kind
@@ -134,6 +138,24 @@ class ManyRequestsTest {
             }
             assertThat(receives.get(7).await().immediate()).isEqualTo(0x12345678);
             assertThat(receives.get(7).byteLength()).isEqualTo(10); // of the WRITE
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "iwarp", "shm"})
+    void immediateDataAreReceivedWithoutMemory(String device) throws Exception {
+        try (var ends = ConnectedEnds.of(device);
+                var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            MemoryRegion in = ends.server().allocate(100, Access.remoteAll());
+            MemoryRegion out = ends.client().allocate(10);
+            out.segment().fill((byte) 7);
+            for (int i = 0; i < 3; i++) {
+                var received = threads.submit(() -> ends.server().receive());
+                ends.client().writeWithImmediate(out, in.remote().slice(50), i);
+                assertThat(received.get()).isEqualTo(new ReceivedMessage(10, OptionalInt.of(i)));
+                assertThat(in.segment().get(JAVA_BYTE, 59)).isEqualTo((byte) 7);
+            }
+            assertThat(ends.client().peerAddress()).isEqualTo(ends.server().localAddress());
         }
     }
 
@@ -362,9 +384,9 @@ class ManyRequestsTest {
             WorkRequest second = ends.server().postReceive(in.slice(0, 8));
             ends.client().send("one");
             done.await();
-            done.abort(); // changes nothing
+            done.abortConnection(); // changes nothing
             assertThat(second.await(Duration.ofMillis(5))).isFalse();
-            first.abort();
+            first.abortConnection();
             for (WorkRequest each : List.of(first, second)) {
                 assertThatExceptionOfType(ConnectionException.class)
                         .isThrownBy(each::await)

@@ -115,7 +115,7 @@ class SharingTest {
                 SharedReceiveQueue queue = domain.createSharedReceiveQueue(16, 1);
                 MemoryRegion memory = domain.allocate(1600, Access.local())) {
             for (int i = 0; i < 16; i++) {
-                queue.postReceive(i, memory, i * 100L, 100);
+                queue.postReceive(i, memory.slice(i * 100L, 100));
             }
             var options = ConnectionOptions.defaults()
                     .withProtectionDomain(domain)
@@ -133,7 +133,7 @@ class SharingTest {
                     assertThat(from).isSameAs(star.accepted.get(i % 4));
                     Connection to = star.clients.get(i % 4);
                     var answer = CompletableFuture.supplyAsync(() -> received(to), Thread::startVirtualThread);
-                    from.queuePair().postSend(1000 + i, memory, wc.wrId() * 100, wc.byteLength());
+                    from.queuePair().postSend(1000 + i, memory.slice(wc.wrId() * 100, wc.byteLength()));
                     assertThat(sends.await(wc, LONG)).isTrue();
                     assertThat(wc.wrId()).isEqualTo(1000 + i);
                     assertThat(answer.get(60, TimeUnit.SECONDS)).isEqualTo("from " + i);

@@ -70,16 +70,10 @@ final class TakenAddressProcess {
                 var acceptedToo = threads.submit(() -> listener.accept());
                 try (var other = Connection.connect(address, port);
                         var _ = acceptedToo.get()) {
-                    InetAddress own = client.id().localAddress().orElseThrow().getAddress();
+                    InetAddress own = client.localAddress().getAddress();
                     System.out.println(address + ": " + in.segment().getString(0)
                             + (own.isLoopbackAddress() && !own.getHostAddress().equals(address) ? " from loopback" : "")
-                            + (other.id()
-                                            .localAddress()
-                                            .orElseThrow()
-                                            .getAddress()
-                                            .equals(own)
-                                    ? ", both clients at one address"
-                                    : ""));
+                            + (other.localAddress().getAddress().equals(own) ? ", both clients at one address" : ""));
                 }
             }
         }

@@ -210,7 +210,7 @@ class KilledPeerTest {
             while (inFlight > 0) {
                 assertThat(take()).as("no success after a failure").isFalse();
             }
-            assertThat(connection.sendCompletions().poll(done))
+            assertThat(connection.queuePair().options().sendCq().poll(done))
                     .as("more completions than requests")
                     .isFalse();
         }
@@ -229,15 +229,15 @@ class KilledPeerTest {
         private void post(int place) {
             long at = place * 64L;
             switch ((int) (posted % 3)) {
-                case 0 -> queuePair.postWrite(place, local, at, 64, remote.address() + at, remote.rkey());
-                case 1 -> queuePair.postRead(place, remote.address() + at, remote.rkey(), local, at, 64);
-                default -> queuePair.postFetchAdd(place, remote.address() + at, remote.rkey(), 1, local, at);
+                case 0 -> queuePair.postWrite(place, local.slice(at, 64), remote.slice(at, 64));
+                case 1 -> queuePair.postRead(place, remote.slice(at, 64), local.slice(at, 64));
+                default -> queuePair.postFetchAdd(place, remote.slice(at), 1, local.slice(at, 8));
             }
         }
 
         /// Takes the next completion; returns whether it is a success.
         private boolean take() throws InterruptedException {
-            assertThat(connection.sendCompletions().await(done, Duration.ofSeconds(20)))
+            assertThat(connection.queuePair().options().sendCq().await(done, Duration.ofSeconds(20)))
                     .as("a hang, with %d outstanding", inFlight)
                     .isTrue();
             int place = (int) done.wrId();

@@ -199,7 +199,7 @@ final class LoadProcess implements AutoCloseable {
             while (inFlight > 0) {
                 take();
             }
-            check(!connection.sendCompletions().poll(wc), "more completions than requests");
+            check(!connection.queuePair().options().sendCq().poll(wc), "more completions than requests");
         }
 
         private void post(int place) {
@@ -212,11 +212,10 @@ final class LoadProcess implements AutoCloseable {
                     for (int i = 0; i < BLOCK_BYTES; i += 8) {
                         out.segment().set(ValueLayout.JAVA_LONG, at + i, pattern(place, round, i));
                     }
-                    queuePair.postWrite(place, out, at, BLOCK_BYTES, remote.address() + at, remote.rkey());
+                    queuePair.postWrite(place, out.slice(at, BLOCK_BYTES), remote.slice(at, BLOCK_BYTES));
                 }
-                case 1 -> queuePair.postRead(place, remote.address() + at, remote.rkey(), in, at, BLOCK_BYTES);
-                default ->
-                    queuePair.postFetchAdd(place, remote.address() + WORDS + 8L * place, remote.rkey(), 1, in, at);
+                case 1 -> queuePair.postRead(place, remote.slice(at, BLOCK_BYTES), in.slice(at, BLOCK_BYTES));
+                default -> queuePair.postFetchAdd(place, remote.slice(WORDS + 8L * place), 1, in.slice(at, 8));
             }
         }
 
@@ -225,7 +224,7 @@ final class LoadProcess implements AutoCloseable {
         }
 
         private void take() throws InterruptedException {
-            check(connection.sendCompletions().await(wc, Duration.ofSeconds(60)), "a hang");
+            check(connection.queuePair().options().sendCq().await(wc, Duration.ofSeconds(60)), "a hang");
             check(wc.ok(), wc.toString());
             int place = (int) wc.wrId();
             check(outstanding[place], "completed twice: " + wc);

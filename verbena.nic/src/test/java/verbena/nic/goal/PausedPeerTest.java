@@ -187,8 +187,8 @@ class PausedPeerTest {
         MemoryRegion local = connection.allocate(64);
         var wc = new WorkCompletion();
         do {
-            connection.queuePair().postWrite(1, local, 0, 64, memory.address(), memory.rkey());
-            assertThat(connection.sendCompletions().await(wc, Duration.ofSeconds(20)))
+            connection.queuePair().postWrite(1, local.slice(0, 64), memory);
+            assertThat(connection.queuePair().options().sendCq().await(wc, Duration.ofSeconds(20)))
                     .as("a hang")
                     .isTrue();
         } while (wc.ok());

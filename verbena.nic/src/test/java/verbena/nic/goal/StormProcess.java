@@ -172,7 +172,7 @@ final class StormProcess implements AutoCloseable {
             out = connection.allocate(2L * UNDER_WAY_MAX * SLOT_BYTES);
             in = connection.allocate((long) RECEIVES * SLOT_BYTES);
             for (int i = 0; i < RECEIVES; i++) {
-                connection.queuePair().postReceive(i, in, (long) i * SLOT_BYTES, SLOT_BYTES);
+                connection.queuePair().postReceive(i, in.slice((long) i * SLOT_BYTES, SLOT_BYTES));
             }
         }
 
@@ -198,7 +198,7 @@ final class StormProcess implements AutoCloseable {
 
         /// Takes what has completed, and waits so long for what comes.
         void take(Duration wait) throws InterruptedException {
-            while (!hasEnded && connection.sendCompletions().poll(wc)) {
+            while (!hasEnded && connection.queuePair().options().sendCq().poll(wc)) {
                 if (!wc.ok()) {
                     end();
                 } else if (wc.wrId() != done++) {
@@ -207,8 +207,8 @@ final class StormProcess implements AutoCloseable {
             }
             while (!hasEnded
                     && (wait.isZero()
-                            ? connection.receiveCompletions().poll(wc)
-                            : connection.receiveCompletions().await(wc, wait))) {
+                            ? connection.queuePair().options().receiveCq().poll(wc)
+                            : connection.queuePair().options().receiveCq().await(wc, wait))) {
                 if (!wc.ok()) {
                     end();
                     return;
@@ -221,7 +221,7 @@ final class StormProcess implements AutoCloseable {
                     mistake("message " + wc.immediate() + " came with other bytes");
                 }
                 received = wc.immediate() + 1;
-                connection.queuePair().postReceive(wc.wrId(), in, at, SLOT_BYTES);
+                connection.queuePair().postReceive(wc.wrId(), in.slice(at, SLOT_BYTES));
             }
         }
 

@@ -194,7 +194,7 @@ class WithdrawnMemoryTest {
 
         /// False when the peer has ended the connection meanwhile.
         private boolean awaitOwn() throws InterruptedException {
-            assertThat(connection.sendCompletions().await(wc, SOON))
+            assertThat(connection.queuePair().options().sendCq().await(wc, SOON))
                     .as("in time")
                     .isTrue();
             return wc.ok();
@@ -374,7 +374,7 @@ class WithdrawnMemoryTest {
                         post(connection, i, local, targets.get(random.nextInt(targets.size())));
                     }
                 }
-                assertThat(connection.sendCompletions().await(wc, SOON))
+                assertThat(connection.queuePair().options().sendCq().await(wc, SOON))
                         .as("a hang")
                         .isTrue();
                 assertThat(outstanding[(int) wc.wrId()])
@@ -393,7 +393,7 @@ class WithdrawnMemoryTest {
                             .isIn(WcStatus.REM_ACCESS_ERR, WcStatus.WR_FLUSH_ERR, WcStatus.RETRY_EXC_ERR);
                 }
             }
-            assertThat(connection.sendCompletions().poll(wc))
+            assertThat(connection.queuePair().options().sendCq().poll(wc))
                     .as("more completions than requests")
                     .isFalse();
         }
@@ -402,9 +402,9 @@ class WithdrawnMemoryTest {
             int bytes = 1 + random.nextInt((int) to.length());
             long at = random.nextLong(to.length() - bytes + 1);
             switch (random.nextInt(4)) {
-                case 0 -> connection.queuePair().postRead(wrId, to.address() + at, to.rkey(), local, 0, bytes);
-                case 1 -> connection.queuePair().postFetchAdd(wrId, to.address() + (at & -8L), to.rkey(), 1, local, 0);
-                default -> connection.queuePair().postWrite(wrId, local, 0, bytes, to.address() + at, to.rkey());
+                case 0 -> connection.queuePair().postRead(wrId, to.slice(at, bytes), local.slice(0, bytes));
+                case 1 -> connection.queuePair().postFetchAdd(wrId, to.slice((at & -8L)), 1, local.slice(0, 8));
+                default -> connection.queuePair().postWrite(wrId, local.slice(0, bytes), to.slice(at, bytes));
             }
         }
     }

@@ -20,6 +20,7 @@ import verbena.verbs.Mtu;
 import verbena.verbs.QpState;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
+import verbena.verbs.RemoteMemory;
 import verbena.verbs.Transition;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
@@ -101,7 +102,7 @@ class AttacksTest {
     }
 
     private WcStatus post(QueuePair by, long to, int rkey) {
-        by.postWrite(1, cable.a.memory, 0, 8, to, rkey);
+        by.postWrite(1, cable.a.memory.slice(0, 8), new RemoteMemory(to, rkey, 8));
         cable.pass(1_000_000);
         assertThat(cable.a.cq.poll(wc)).isTrue();
         return wc.status();
@@ -267,9 +268,9 @@ class AttacksTest {
         int worst = 0;
         for (int round = 0; round < 100; round++) {
             for (int i = 0; i < flood; i++) {
-                attacker.active().postWrite(2, cable.a.memory, 0, 4_096, here.memory.address(), here.memory.rkey());
+                attacker.active().postWrite(2, cable.a.memory.slice(0, 4_096), here.memory.remote());
             }
-            victim.active().postWrite(1, cable.a.memory, 0, 8, here.memory.address(), here.memory.rkey());
+            victim.active().postWrite(1, cable.a.memory.slice(0, 8), here.memory.remote());
             before[0] = 0;
             isOut[0] = false;
             cable.settle();
@@ -291,7 +292,7 @@ class AttacksTest {
     void readingWhatCodeInTheProcessHasRegisteredSucceedsAndIsCounted() {
         MemoryRegion leak = here.domain.allocate(64, Access.remoteAll());
         long before = here.count("sent.bytes");
-        victim.active().postRead(1, leak.address(), leak.rkey(), cable.a.memory, 0, 64);
+        victim.active().postRead(1, leak.remote().slice(0, 64), cable.a.memory.slice(0, 64));
         cable.settle();
         assertThat(cable.a.cq.poll(wc)).isTrue();
         assertThat(wc.ok()).isTrue();
@@ -318,7 +319,7 @@ class AttacksTest {
 
     private void intrude(int psn, int rkey) {
         QueuePair intruder = intruder(psn);
-        intruder.postWrite(3, cable.a.memory, 0, 8, here.memory.address() + 8, rkey);
+        intruder.postWrite(3, cable.a.memory.slice(0, 8), new RemoteMemory(here.memory.address() + 8, rkey, 8));
         cable.settle();
         intruder.close();
         cable.settle();

@@ -15,6 +15,7 @@ import verbena.verbs.GidType;
 import verbena.verbs.Mtu;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
+import verbena.verbs.RemoteMemory;
 import verbena.verbs.Transition;
 import verbena.verbs.WorkCompletion;
 import verbena.wire.ib.Psn;
@@ -272,8 +273,8 @@ class FatesTest {
         connect();
         int first = qp.query().sqPsn();
         for (int i = 0; i < TIMES; i++, first = Psn.add(first, 2)) {
-            qp.postRead(1, 0, 1, here.memory, 0, 8);
-            qp.postRead(2, 0, 1, here.memory, 8, 8);
+            qp.postRead(1, new RemoteMemory(0, 1, 8), here.memory.slice(0, 8));
+            qp.postRead(2, new RemoteMemory(0, 1, 8), here.memory.slice(8, 8));
             cable.settle();
             arrives("READ_RESPONSE_ONLY psn %d msn 1 | 8".formatted(Psn.next(first)));
             arrives("READ_RESPONSE_ONLY psn %d msn 1 | 8".formatted(first));

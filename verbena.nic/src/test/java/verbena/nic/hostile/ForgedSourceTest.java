@@ -146,7 +146,7 @@ class ForgedSourceTest {
                 try (var client = Connection.connect(listener.localAddress(), options.withDevice(clientDevice));
                         var server = accepted.get(30, TimeUnit.SECONDS)) {
                     MemoryRegion target = server.allocate(PACKETS * 8, Access.remoteAll());
-                    InetAddress peer = client.id().localAddress().orElseThrow().getAddress();
+                    InetAddress peer = client.localAddress().getAddress();
                     int peerPort = clientLink.sourcePort(Gid.of(peer), Gid.of(at.getAddress()));
                     try (AutoCloseable forger = opener.open(peer, peerPort, at.getAddress())) {
                         long[] fates = bombard((Forger) forger, clientDevice, serverDevice, server, target);

@@ -12,10 +12,12 @@ import verbena.transport.PacketFate;
 import verbena.transport.queue.SpareFrames;
 import verbena.verbs.Endpoint;
 import verbena.verbs.GidType;
+import verbena.verbs.LocalMemory;
 import verbena.verbs.Mtu;
 import verbena.verbs.QpState;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
+import verbena.verbs.RemoteMemory;
 import verbena.verbs.Transition;
 import verbena.verbs.WorkCompletion;
 import verbena.wire.ib.Psn;
@@ -130,11 +132,13 @@ class GapsTest {
         cable.b.loseEvery = 23;
         var wc = new WorkCompletion();
         var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
+        LocalMemory from = cable.a.memory.slice(0, 64 << 10);
+        RemoteMemory to = here.memory.remote();
         long least = Long.MAX_VALUE;
         for (int attempt = 0; attempt < 300 && least > 0; attempt++) {
             long before = threads.getCurrentThreadAllocatedBytes();
             for (int i = 0; i < 20; i++) {
-                cable.a.qp.postWrite(i, cable.a.memory, 0, 64 << 10, here.memory.address(), here.memory.rkey());
+                cable.a.qp.postWrite(i, from, to);
                 while (!cable.a.cq.poll(wc)) {
                     cable.pass(100_000);
                 }

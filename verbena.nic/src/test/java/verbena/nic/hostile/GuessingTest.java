@@ -45,7 +45,7 @@ class GuessingTest {
 
     /// Makes A write with this key; returns the status of the WRITE.
     private WcStatus write(Visit visit, int rkey) {
-        visit.active().postWrite(1, cable.a.memory, 0, 8, cable.b.memory.address(), rkey);
+        visit.active().postWrite(1, cable.a.memory.slice(0, 8), new RemoteMemory(cable.b.memory.address(), rkey, 8));
         cable.settle();
         assertThat(cable.a.cq.poll(wc)).isTrue();
         WcStatus status = wc.status();

@@ -25,7 +25,7 @@ import verbena.transport.PacketFate;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.CompletionQueue;
-import verbena.verbs.ConnectOptions;
+import verbena.verbs.EndpointOptions;
 import verbena.verbs.Gid;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.QueuePair;
@@ -43,7 +43,8 @@ class HostileDatagramsTest {
     private static final int BLOCK = 4_096;
     /// Many retries: the thread that attacks the victim also drives it and checks its memory now and then, which
     /// may take a while.
-    private static final ConnectOptions MANY_RETRIES = ConnectOptions.defaults().withRetries(new AckTimeout(17), 7, 7);
+    private static final EndpointOptions MANY_RETRIES =
+            EndpointOptions.defaults().withRetries(new AckTimeout(17), 7, 7);
 
     private static UdpLink loopback() {
         return LoopbackAddress.claim(
@@ -82,8 +83,8 @@ class HostileDatagramsTest {
                     for (int at = 0; at < BLOCK; at += Long.BYTES) {
                         source.segment().set(ValueLayout.JAVA_LONG, at, blocks * 0x9E37_79B9_7F4A_7C15L + at);
                     }
-                    there.postWrite(1, source, 0, BLOCK, target.address(), target.rkey());
-                    there.postRead(2, target.address(), target.rkey(), returned, 0, BLOCK);
+                    there.postWrite(1, source.slice(0, BLOCK), target.remote());
+                    there.postRead(2, target.remote().slice(0, BLOCK), returned.slice(0, BLOCK));
                     for (int request = 1; request <= 2; request++) {
                         assertThat(cq.await(wc, Duration.ofMinutes(2))).isTrue();
                         assertThat(wc.ok()).as(wc.toString()).isTrue();

@@ -23,6 +23,7 @@ import verbena.verbs.QpState;
 import verbena.verbs.QpType;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
+import verbena.verbs.RemoteMemory;
 import verbena.verbs.Transition;
 import verbena.verbs.VerbsException;
 import verbena.verbs.WorkCompletion;
@@ -135,7 +136,12 @@ class IsolationTest {
                         if (tenant.ends.get(i).state() != QpState.RTS) {
                             tenant.reconnect(i);
                         }
-                        tenant.ends.get(i).postWrite(1, tenant.own, 0, 8, tenant.remote.address(), random.nextInt());
+                        tenant.ends
+                                .get(i)
+                                .postWrite(
+                                        1,
+                                        tenant.own.slice(0, 8),
+                                        new RemoteMemory(tenant.remote.address(), random.nextInt(), 8));
                     }
                     tenant.drain();
                 };
@@ -158,7 +164,7 @@ class IsolationTest {
                 yield () -> {
                     for (QueuePair end : tenant.ends) {
                         if (posted[0] < 8 * 64) {
-                            end.postSend(1, tenant.own, 0, PAGE);
+                            end.postSend(1, tenant.own.slice(0, PAGE));
                             posted[0]++;
                         }
                     }
@@ -172,7 +178,7 @@ class IsolationTest {
                     while (room[0] > 0) {
                         tenant.ends
                                 .get(room[0]-- % 4)
-                                .postRead(1, tenant.remote.address(), tenant.remote.rkey(), tenant.own, 0, BIG);
+                                .postRead(1, tenant.remote.remote().slice(0, BIG), tenant.own.slice(0, BIG));
                     }
                 };
             }
@@ -199,7 +205,7 @@ class IsolationTest {
     private static boolean fill(Tenant tenant, QueuePair end, int bytes, int times) {
         try {
             for (int i = 0; i < times; i++) {
-                end.postWrite(1, tenant.own, 0, bytes, tenant.remote.address(), tenant.remote.rkey());
+                end.postWrite(1, tenant.own.slice(0, bytes), tenant.remote.remote());
             }
             return true;
         } catch (VerbsException e) {
@@ -234,13 +240,13 @@ class IsolationTest {
         QueuePair end = tenant.ends.getFirst();
         MemoryRegion remote = tenant.remote;
         switch (victim) {
-            case WRITE_8_BYTES -> end.postWrite(7, tenant.own, 0, 8, remote.address(), remote.rkey());
-            case WRITE_64_KIB -> end.postWrite(7, tenant.own, 0, BIG, remote.address(), remote.rkey());
-            case READ_64_KIB -> end.postRead(7, remote.address(), remote.rkey(), tenant.own, 0, BIG);
-            case ATOMIC -> end.postFetchAdd(7, remote.address(), remote.rkey(), 1, tenant.own, 0);
+            case WRITE_8_BYTES -> end.postWrite(7, tenant.own.slice(0, 8), remote.remote());
+            case WRITE_64_KIB -> end.postWrite(7, tenant.own.slice(0, BIG), remote.remote());
+            case READ_64_KIB -> end.postRead(7, remote.remote().slice(0, BIG), tenant.own.slice(0, BIG));
+            case ATOMIC -> end.postFetchAdd(7, remote.remote(), 1, tenant.own.slice(0, 8));
             case SEND -> {
-                tenant.others.getFirst().postReceive(8, remote, 0, PAGE);
-                end.postSend(7, tenant.own, 0, PAGE);
+                tenant.others.getFirst().postReceive(8, remote.slice(0, PAGE));
+                end.postSend(7, tenant.own.slice(0, PAGE));
             }
             case CONNECT -> {
                 return connecting(call);

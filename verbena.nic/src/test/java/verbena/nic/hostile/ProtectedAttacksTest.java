@@ -41,7 +41,7 @@ class ProtectedAttacksTest {
     }
 
     private WcStatus write() {
-        cable.a.qp.postWrite(1, cable.a.memory, 0, 8, cable.b.memory.address(), cable.b.memory.rkey());
+        cable.a.qp.postWrite(1, cable.a.memory.slice(0, 8), cable.b.memory.remote());
         cable.pass(1_000_000_000);
         assertThat(cable.a.cq.poll(wc)).isTrue();
         return wc.status();

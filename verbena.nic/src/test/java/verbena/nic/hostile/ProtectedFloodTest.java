@@ -47,8 +47,7 @@ class ProtectedFloodTest {
         long done = 0;
         for (int step = 0; step < STEPS; step++) {
             for (; posted < done + WRITES_UNDER_WAY; posted++) {
-                cable.a.qp.postWrite(
-                        1, cable.a.memory, 0, WRITE_BYTES, cable.b.memory.address(), cable.b.memory.rkey());
+                cable.a.qp.postWrite(1, cable.a.memory.slice(0, WRITE_BYTES), cable.b.memory.remote());
             }
             cable.a.allowance = PACKETS_A_STEP;
             cable.b.allowance = PACKETS_A_STEP;

@@ -54,11 +54,8 @@ class SearchTest {
             cable.a.memory.segment().set(ValueLayout.JAVA_LONG, offset, posted);
             cable.a.qp.postWrite(
                     posted++,
-                    cable.a.memory,
-                    offset,
-                    WRITE_BYTES,
-                    victim.memory.address() + offset,
-                    victim.memory.rkey());
+                    cable.a.memory.slice(offset, WRITE_BYTES),
+                    victim.memory.remote().slice(offset, WRITE_BYTES));
         }
         cable.nanos += 10_000;
         cable.a.context.drive();

@@ -41,11 +41,11 @@ class StalePacketsTest {
     private void talk() {
         for (Cable.End from : new Cable.End[] {cable.a, cable.b}) {
             Cable.End to = from == cable.a ? cable.b : cable.a;
-            to.qp.postReceive(0, to.memory, 0, 100);
-            from.qp.postSend(1, from.memory, 0, 100);
-            from.qp.postWrite(2, from.memory, 0, 300, to.memory.address(), to.memory.rkey());
-            from.qp.postRead(3, to.memory.address(), to.memory.rkey(), from.memory, 0, 200);
-            from.qp.postFetchAdd(4, to.memory.address(), to.memory.rkey(), 1, from.memory, 0);
+            to.qp.postReceive(0, to.memory.slice(0, 100));
+            from.qp.postSend(1, from.memory.slice(0, 100));
+            from.qp.postWrite(2, from.memory.slice(0, 300), to.memory.remote());
+            from.qp.postRead(3, to.memory.remote().slice(0, 200), from.memory.slice(0, 200));
+            from.qp.postFetchAdd(4, to.memory.remote(), 1, from.memory.slice(0, 8));
         }
         cable.settle();
         var wc = new WorkCompletion();

@@ -19,8 +19,8 @@ import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.Capability;
 import verbena.verbs.CompletionQueue;
-import verbena.verbs.ConnectOptions;
 import verbena.verbs.Endpoint;
+import verbena.verbs.EndpointOptions;
 import verbena.verbs.Gid;
 import verbena.verbs.GidType;
 import verbena.verbs.MemoryRegion;
@@ -273,7 +273,7 @@ final class Victim {
         }
         c.qp.connect(
                 new Endpoint(attackersGid, GidType.ROCE_V2, c.target.peerQpn(), psn, Mtu.MTU_4096),
-                ConnectOptions.defaults()
+                EndpointOptions.defaults()
                         .withAccess(c.access)
                         .withMtu(Mtu.ofBytes(c.target.mtu))
                         .withRetries(AckTimeout.atLeast(Duration.ofMillis(4)), 3, 3)

@@ -246,13 +246,13 @@ class IbDeviceTest {
 
     private static void pingPong(End a, QueuePair qa, End b, QueuePair qb) throws InterruptedException {
         for (int round = 0; round < 200; round++) {
-            qb.postReceive(1, b.memory, 4_096, 64);
-            qa.postReceive(2, a.memory, 4_096, 64);
+            qb.postReceive(1, b.memory.slice(4_096, 64));
+            qa.postReceive(2, a.memory.slice(4_096, 64));
             a.memory.segment().set(ValueLayout.JAVA_INT, 0, round);
-            qa.postSend(3, a.memory, 0, 64);
+            qa.postSend(3, a.memory.slice(0, 64));
             b.completion();
             assertThat(b.memory.segment().get(ValueLayout.JAVA_INT, 4_096)).isEqualTo(round);
-            qb.postSend(4, b.memory, 4_096, 64);
+            qb.postSend(4, b.memory.slice(4_096, 64));
             b.completion();
             a.completion();
             a.completion();
@@ -466,8 +466,8 @@ class IbDeviceTest {
                 QueuePair qa = datagrams(a);
                 QueuePair qb = datagrams(b)) {
             for (Gid gid : List.of(new Gid(0, 0), b.context.gids(1).getFirst().gid())) {
-                qb.postReceive(1, b.memory, 0, 200);
-                qa.postReceive(2, a.memory, 0, 200);
+                qb.postReceive(1, b.memory.slice(0, 200));
+                qa.postReceive(2, a.memory.slice(0, 200));
                 var to = AddressVector.to(gid, 0).withDestinationLid(b.lid()).withServiceLevel(2);
                 var handle = a.domain.createAddressHandle(to);
                 try (SendBatch batch = qa.sendBatch()) {
@@ -543,16 +543,16 @@ class IbDeviceTest {
             awaitGroups(1);
             AddressHandle group = a.domain.createAddressHandle(AddressVector.to(GROUP, 0));
             qc.attachMulticast(GROUP);
-            qb.postReceive(1, b.memory, 0, 200);
-            qc.postReceive(2, b.memory, 200, 200);
+            qb.postReceive(1, b.memory.slice(0, 200));
+            qc.postReceive(2, b.memory.slice(200, 200));
             sendToGroup(a, qa, group, 100);
             assertThat(List.of(b.completion().wrId(), b.completion().wrId())).containsExactlyInAnyOrder(1L, 2L);
             qb.detachMulticast(GROUP);
-            qc.postReceive(3, b.memory, 0, 200);
+            qc.postReceive(3, b.memory.slice(0, 200));
             sendToGroup(a, qa, group, 60);
             assertThat(b.completion().byteLength()).isEqualTo(100);
             qa.attachMulticast(GROUP);
-            qa.postReceive(4, a.memory, 0, 200);
+            qa.postReceive(4, a.memory.slice(0, 200));
             qc.close();
             sendToGroup(a, qa, group, 50);
             assertThat(a.completion().byteLength())
@@ -591,7 +591,7 @@ class IbDeviceTest {
             awaitPorts(PortInfo.ACTIVE, PortInfo.DOWN);
             FabricPort.setLink(place(), "b", 0, true);
             awaitPorts(PortInfo.ACTIVE, PortInfo.ACTIVE);
-            qb.postReceive(1, b.memory, 0, 200);
+            qb.postReceive(1, b.memory.slice(0, 200));
             var wc = new WorkCompletion();
             do { // until the switches forward again
                 sendToGroup(a, qa, group, 100);
@@ -614,7 +614,7 @@ class IbDeviceTest {
             assertThat(joined.path().destinationLid()).isEqualTo(0xC000);
             assertThat(joined.qkey()).isEqualTo(ConnectionId.UDP_QKEY);
             AddressHandle group = a.domain.createAddressHandle(joined.path());
-            qp.postReceive(1, a.memory, 0, 200);
+            qp.postReceive(1, a.memory.slice(0, 200));
             try (SendBatch batch = qp.sendBatch()) {
                 batch.send(9)
                         .sge(a.memory, 0, 40)
@@ -652,8 +652,8 @@ class IbDeviceTest {
                     QueuePair qb = b.domain.createQueuePair(QueuePairOptions.rc(b.cq))) {
                 connectByLid(qa, 1, b.lid(), qb.qpn());
                 connectByLid(qb, 2, a.lid(), qa.qpn());
-                qb.postReceive(1, b.memory, 4_096, 64);
-                qa.postSend(3, a.memory, 0, 64);
+                qb.postReceive(1, b.memory.slice(4_096, 64));
+                qa.postSend(3, a.memory.slice(0, 64));
                 var wc = new WorkCompletion();
                 assertThat(a.cq.await(wc, SOON)).isTrue();
                 assertThat(wc.status()).isEqualTo(WcStatus.RETRY_EXC_ERR);
@@ -672,8 +672,8 @@ class IbDeviceTest {
                 QueuePair qa = datagrams(a);
                 QueuePair qb = datagrams(b)) {
             assertThat(a.context.port(1).lidMaskControl()).isEqualTo(2);
-            qb.postReceive(1, b.memory, 0, 200);
-            qa.postReceive(2, a.memory, 0, 200);
+            qb.postReceive(1, b.memory.slice(0, 200));
+            qa.postReceive(2, a.memory.slice(0, 200));
             var to = AddressVector.to(new Gid(0, 0), 0)
                     .withDestinationLid(b.lid() + 3)
                     .withSourcePathBits(2);
@@ -798,7 +798,7 @@ class IbDeviceTest {
                 var to = new PrintStream(peer.getOutputStream(), true)) {
             to.println(qa.endpoint().format());
             qa.connect(Endpoint.parse(from.readLine()));
-            qa.postReceive(2, a.memory, 4_096, 64);
+            qa.postReceive(2, a.memory.slice(4_096, 64));
             to.println("connected");
             a.completion();
             assertThat(a.memory.segment().get(ValueLayout.JAVA_INT, 4_096)).isEqualTo(IbPeer.SAYS);

@@ -166,12 +166,12 @@ class IbMigrationTest {
 
     private static void pingPong(End a, End b, int rounds) throws InterruptedException {
         for (int round = 0; round < rounds; round++) {
-            b.qp.postReceive(1, b.memory, 4_096, 64);
-            a.qp.postReceive(2, a.memory, 4_096, 64);
+            b.qp.postReceive(1, b.memory.slice(4_096, 64));
+            a.qp.postReceive(2, a.memory.slice(4_096, 64));
             a.memory.segment().set(ValueLayout.JAVA_INT, 0, round);
-            a.qp.postSend(3, a.memory, 0, 64);
+            a.qp.postSend(3, a.memory.slice(0, 64));
             b.completion();
-            b.qp.postSend(4, b.memory, 4_096, 64);
+            b.qp.postSend(4, b.memory.slice(4_096, 64));
             b.completion();
             a.completion();
             a.completion();
@@ -371,7 +371,7 @@ class IbMigrationTest {
             b.qp.modify(new QpModification().alternatePath(new AlternatePath(b.way(a, true, 0), 0, TIMEOUT)));
             pingPong(a, b, 2);
             a.qp.modify(new QpModification().pathMigration(PathMigration.MIGRATED));
-            a.qp.postSend(1, a.memory, 0, 64);
+            a.qp.postSend(1, a.memory.slice(0, 64));
             assertThat(b.event()).isEqualTo(AsyncEvent.Type.PATH_MIG_ERR);
             assertThat(b.migration()).isEqualTo(PathMigration.ARMED);
         }

@@ -31,7 +31,7 @@ final class IbPeer {
                 return;
             }
             memory.segment().set(ValueLayout.JAVA_INT, 0, SAYS);
-            qp.postSend(1, memory, 0, 64);
+            qp.postSend(1, memory.slice(0, 64));
             var wc = new WorkCompletion();
             boolean isSent = cq.await(wc, Duration.ofSeconds(20)) && wc.ok();
             System.exit(isSent ? 0 : 1);

@@ -26,6 +26,7 @@ import verbena.verbs.QpModification;
 import verbena.verbs.QpState;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
+import verbena.verbs.RemoteMemory;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
@@ -63,12 +64,12 @@ class RawPacketTest {
         void send(String frame) throws InterruptedException {
             byte[] bytes = HexFormat.of().parseHex(frame);
             memory.segment().asSlice(area, bytes.length).copyFrom(java.lang.foreign.MemorySegment.ofArray(bytes));
-            qp.postSend(1, memory, area, bytes.length);
+            qp.postSend(1, memory.slice(area, bytes.length));
             assertThat(take().status()).isEqualTo(WcStatus.SUCCESS);
         }
 
         void receive(int length) {
-            qp.postReceive(2, memory, area + AREA, length);
+            qp.postReceive(2, memory.slice(area + AREA, length));
         }
 
         String bytes(WorkCompletion wc) {
@@ -177,7 +178,7 @@ class RawPacketTest {
 
     @Test
     void framesThatNoInterfaceSendsEndTheRequest() throws InterruptedException {
-        a.qp.postSend(7, memory, a.area, 13);
+        a.qp.postSend(7, memory.slice(a.area, 13));
         WorkCompletion failed = a.take();
         assertThat(failed.status()).isEqualTo(WcStatus.LOC_LEN_ERR);
         assertThat(failed.cause()).contains("14 bytes at least");
@@ -188,7 +189,7 @@ class RawPacketTest {
 
     @Test
     void thereIsNoOtherRequest() {
-        assertThatThrownBy(() -> a.qp.postWrite(1, memory, 0, 64, 0, 0))
+        assertThatThrownBy(() -> a.qp.postWrite(1, memory.slice(0, 64), new RemoteMemory(0, 0, 64)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("RAW_PACKET has no such request");
         assertThatThrownBy(() -> a.qp.connect(a.qp.endpoint()))

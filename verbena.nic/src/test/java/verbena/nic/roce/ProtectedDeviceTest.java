@@ -272,7 +272,7 @@ class ProtectedDeviceTest {
             memory.segment().set(ValueLayout.JAVA_INT, 0, 4711);
             var wc = new WorkCompletion();
             for (int i = 1; i <= 16; i++) {
-                to.postReceive(i, place, 0, 140);
+                to.postReceive(i, place.slice(0, 140));
                 try (SendBatch batch = from.sendBatch()) {
                     batch.send(i)
                             .sge(memory, 0, 100)

@@ -7,7 +7,7 @@ import verbena.sim.World;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.AsyncEvent;
-import verbena.verbs.ConnectOptions;
+import verbena.verbs.EndpointOptions;
 import verbena.verbs.Mtu;
 import verbena.verbs.QueuePair;
 import verbena.verbs.WcStatus;
@@ -42,7 +42,7 @@ final class RcTraffic implements Traffic {
     private final World world;
     private final SplittableRandom random;
     private final Rules rules;
-    private final ConnectOptions options;
+    private final EndpointOptions options;
     /// 0 for none.
     private final long keepAliveNanos;
     /// Neither end posts before then, so that the connection is idle for once.
@@ -78,7 +78,7 @@ final class RcTraffic implements Traffic {
         if (!isExtended) {
             access.add(Access.FLUSH_GLOBAL);
         }
-        options = ConnectOptions.defaults()
+        options = EndpointOptions.defaults()
                 .withAccess(access)
                 .withMtu(mtu)
                 .withRetries(AckTimeout.atLeast(Duration.ofMillis(1L << random.nextInt(8))), 7, 7)

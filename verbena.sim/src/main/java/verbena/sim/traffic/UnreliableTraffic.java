@@ -6,7 +6,7 @@ import java.util.SplittableRandom;
 import verbena.sim.SimDevice;
 import verbena.sim.World;
 import verbena.verbs.AsyncEvent;
-import verbena.verbs.ConnectOptions;
+import verbena.verbs.EndpointOptions;
 import verbena.verbs.Gid;
 import verbena.verbs.Mtu;
 import verbena.verbs.QpType;
@@ -47,7 +47,7 @@ final class UnreliableTraffic implements Traffic {
         }
         if (type == QpType.UC) {
             world.connect(
-                    ends.get(0).qp, ends.get(1).qp, ConnectOptions.defaults().withMtu(mtu));
+                    ends.get(0).qp, ends.get(1).qp, EndpointOptions.defaults().withMtu(mtu));
         } else {
             Gid group = Gid.parse((ipv6 ? "ff05::" : "239.1.1.") + (1 + random.nextInt(200)));
             int qkey = random.nextInt() & Integer.MAX_VALUE;

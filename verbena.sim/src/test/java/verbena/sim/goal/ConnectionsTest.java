@@ -83,7 +83,7 @@ class ConnectionsTest {
                             PrivateData.of(ByteBuffer.allocate(4).putInt(number).array()));
             end = new ConnectionService.End(Optional.of(qp), QpType.RC, qp.qpn(), 0, false, parameters);
             qp.modify(new Transition.ToInit(Access.remoteAll()));
-            qp.postReceive(1, memory, MESSAGE_BYTES, MESSAGE_BYTES);
+            qp.postReceive(1, memory.slice(MESSAGE_BYTES, MESSAGE_BYTES));
             host.byQpn.put(qp.qpn(), this);
         }
 
@@ -98,7 +98,7 @@ class ConnectionsTest {
 
         void speak() {
             memory.segment().set(ValueLayout.JAVA_INT, 0, number);
-            qp.postSend(2, memory, 0, MESSAGE_BYTES);
+            qp.postSend(2, memory.slice(0, MESSAGE_BYTES));
         }
 
         void close() {

@@ -125,7 +125,7 @@ class CrowdTest {
             thereDomain = there.context().allocateProtectionDomain();
             hereQueue = here.context().createCompletionQueue(4_096);
             thereQueue = there.context().createCompletionQueue(4_096);
-            tape = there.register(thereDomain, TAPE_BYTES, EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_READ));
+            tape = there.register(thereDomain, TAPE_BYTES, Access.remoteRead());
             for (long i = 0; i < TAPE_BYTES; i += Long.BYTES) {
                 tape.segment().set(ValueLayout.JAVA_LONG, i, world.random().nextLong());
             }
@@ -211,24 +211,24 @@ class CrowdTest {
             switch (member.kind) {
                 case FILL -> {
                     for (int i = 0; i < FILLER_WRITES; i++) {
-                        member.client.postWrite(
-                                member.posted++, member.own, 0, 4_096, member.peers.address(), member.peers.rkey());
+                        member.client.postWrite(member.posted++, member.own.slice(0, 4_096), member.peers.remote());
                     }
                 }
                 case READ -> {
                     memory.fill((byte) 0xC5);
                     member.client.postRead(
-                            member.posted++, tape.address() + member.place, tape.rkey(), member.own, 0, MESSAGE_BYTES);
+                            member.posted++,
+                            tape.remote().slice(member.place, MESSAGE_BYTES),
+                            member.own.slice(0, MESSAGE_BYTES));
                 }
                 case WRITE -> {
                     draw(member);
-                    member.client.postWrite(
-                            member.posted++, member.own, 0, MESSAGE_BYTES, member.peers.address(), member.peers.rkey());
+                    member.client.postWrite(member.posted++, member.own.slice(0, MESSAGE_BYTES), member.peers.remote());
                 }
                 case SEND -> {
                     draw(member);
-                    member.server.postReceive(member.posted, member.peers, 0, MESSAGE_BYTES);
-                    member.client.postSend(member.posted++, member.own, 0, MESSAGE_BYTES);
+                    member.server.postReceive(member.posted, member.peers.slice(0, MESSAGE_BYTES));
+                    member.client.postSend(member.posted++, member.own.slice(0, MESSAGE_BYTES));
                 }
             }
         }

@@ -9,9 +9,9 @@ import org.junit.jupiter.api.Test;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.CompletionQueue;
-import verbena.verbs.ConnectOptions;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
+import verbena.verbs.EndpointOptions;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QueuePair;
@@ -26,8 +26,8 @@ class ExactlyOnceOverSocketsTest {
     private static final long OPERATIONS = Goal.size(20_000, 1_000_000);
     private static final int OUTSTANDING = 16;
     private static final Duration TIMEOUT = Duration.ofSeconds(20);
-    private static final ConnectOptions OPTIONS =
-            ConnectOptions.defaults().withRetries(AckTimeout.atLeast(Duration.ofMillis(4)), 7, 7);
+    private static final EndpointOptions OPTIONS =
+            EndpointOptions.defaults().withRetries(AckTimeout.atLeast(Duration.ofMillis(4)), 7, 7);
 
     private final BitSet returned = new BitSet();
     private long posted;

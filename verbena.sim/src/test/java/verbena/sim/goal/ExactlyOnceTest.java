@@ -16,7 +16,7 @@ import verbena.transport.congestion.CongestionRule;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.CompletionQueue;
-import verbena.verbs.ConnectOptions;
+import verbena.verbs.EndpointOptions;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QpState;
@@ -36,7 +36,7 @@ import verbena.wire.Frame;
 class ExactlyOnceTest {
     private static final long OPERATIONS = Goal.size(150_000, 33_333_334);
     private static final NetworkFaults FAULTS = NetworkFaults.of(0.1, 0.1, 0.01).withReorder(0.1, 64);
-    private static final ConnectOptions OPTIONS = ConnectOptions.defaults()
+    private static final EndpointOptions OPTIONS = EndpointOptions.defaults()
             .withRetries(AckTimeout.atLeast(Duration.ofMillis(4)), 7, 7)
             .withMaxReadAtomic(16);
     private static final long TIME_WAIT_NANOS = 500_000_000;

@@ -151,7 +151,7 @@ class PausedEndTest {
         QueuePair queuePair = crowd.queuePairs.getFirst();
         var wc = new WorkCompletion();
         for (int i = 0; i < 100; i++) {
-            queuePair.postWrite(i, ours, 0, 64, theirs.address(), theirs.rkey());
+            queuePair.postWrite(i, ours.slice(0, 64), theirs.remote());
             crowd.run(1_000); // it has left, and is not there yet
             assertThat(crowd.completions.poll(wc)).isFalse();
             crowd.client.pause(SECOND);

@@ -10,7 +10,7 @@ import verbena.sim.SimDevice;
 import verbena.sim.World;
 import verbena.transport.congestion.CongestionRule;
 import verbena.verbs.Access;
-import verbena.verbs.ConnectOptions;
+import verbena.verbs.EndpointOptions;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.Mtu;
 import verbena.verbs.QueuePair;
@@ -70,7 +70,7 @@ class SelectiveGoodputTest {
         for (int i = 0; i < bytes; i++) {
             (request == Request.WRITE ? own : theirs).segment().set(ValueLayout.JAVA_BYTE, i, (byte) ((i * 31) >>> 3));
         }
-        world.connect(qp, peer, ConnectOptions.defaults().withMtu(Mtu.MTU_4096));
+        world.connect(qp, peer, EndpointOptions.defaults().withMtu(Mtu.MTU_4096));
         world.network().latency(latencyNanos);
         world.faults(NetworkFaults.of(loss, 0, 0));
 
@@ -86,9 +86,9 @@ class SelectiveGoodputTest {
             }
             while (posted < requests && posted - done < OUTSTANDING) {
                 if (request == Request.WRITE) {
-                    qp.postWrite(posted++, own, 0, bytes, theirs.address(), theirs.rkey());
+                    qp.postWrite(posted++, own.slice(0, bytes), theirs.remote());
                 } else {
-                    qp.postRead(posted++, theirs.address(), theirs.rkey(), own, 0, bytes);
+                    qp.postRead(posted++, theirs.remote().slice(0, bytes), own.slice(0, bytes));
                 }
             }
             assertThat(done == requests || world.step()).isTrue();

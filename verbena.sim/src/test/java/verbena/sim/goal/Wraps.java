@@ -10,7 +10,7 @@ import verbena.sim.SimDevice;
 import verbena.sim.World;
 import verbena.verbs.Access;
 import verbena.verbs.CompletionQueue;
-import verbena.verbs.ConnectOptions;
+import verbena.verbs.EndpointOptions;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.Mtu;
 import verbena.verbs.ProtectionDomain;
@@ -88,7 +88,7 @@ abstract class Wraps {
         return (int) (number * 40_503 % ((TAPE - LENGTH) / 8)) * 8;
     }
 
-    static ConnectOptions options() {
-        return ConnectOptions.defaults().withMtu(Mtu.ofBytes(MTU));
+    static EndpointOptions options() {
+        return EndpointOptions.defaults().withMtu(Mtu.ofBytes(MTU));
     }
 }

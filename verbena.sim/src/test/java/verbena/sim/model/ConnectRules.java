@@ -3,8 +3,8 @@ package verbena.sim.model;
 import java.util.List;
 import verbena.sim.model.Refusal.Reasons;
 import verbena.verbs.AddressVector;
-import verbena.verbs.ConnectOptions;
 import verbena.verbs.Endpoint;
+import verbena.verbs.EndpointOptions;
 import verbena.verbs.InvalidAttributesException;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.Mtu;
@@ -12,11 +12,11 @@ import verbena.verbs.QpModification;
 import verbena.verbs.QpState;
 import verbena.verbs.QpType;
 
-/// [verbena.verbs.QueuePair#connect(Endpoint, ConnectOptions)]: three changes of state in one call.
+/// [verbena.verbs.QueuePair#connect(Endpoint, EndpointOptions)]: three changes of state in one call.
 final class ConnectRules {
     private ConnectRules() {}
 
-    static List<Refusal> mayConnect(ModelQueuePair queuePair, Endpoint remote, ConnectOptions choices) {
+    static List<Refusal> mayConnect(ModelQueuePair queuePair, Endpoint remote, EndpointOptions choices) {
         QpState state = queuePair.state();
         return new Reasons()
                 .and(queuePair.mayBeUsed())
@@ -32,7 +32,8 @@ final class ConnectRules {
     /// Those changes.
     ///
     /// @param own what the queue pair's peer was told
-    static List<QpModification> steps(ModelQueuePair queuePair, Endpoint own, Endpoint remote, ConnectOptions choices) {
+    static List<QpModification> steps(
+            ModelQueuePair queuePair, Endpoint own, Endpoint remote, EndpointOptions choices) {
         var init = new QpModification().access(choices.access());
         if (queuePair.state() == QpState.RESET) {
             init.state(QpState.INIT).port(1).pkeyIndex(0);

@@ -24,8 +24,8 @@ import verbena.verbs.AsyncEvent;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.CompletionQueueOptions;
-import verbena.verbs.ConnectOptions;
 import verbena.verbs.Endpoint;
+import verbena.verbs.EndpointOptions;
 import verbena.verbs.FlushTarget;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
@@ -388,7 +388,7 @@ final class Lockstep {
     }
 
     /// Each with what the other's endpoint says.
-    void connect(ModelQueuePair one, ModelQueuePair other, int gid, ConnectOptions choices) {
+    void connect(ModelQueuePair one, ModelQueuePair other, int gid, EndpointOptions choices) {
         Endpoint ofOne = real(one, QueuePair.class).endpoint(gid);
         Endpoint ofOther = real(other, QueuePair.class).endpoint(gid);
         connect(one, ofOne, ofOther, choices);
@@ -397,7 +397,7 @@ final class Lockstep {
         }
     }
 
-    private void connect(ModelQueuePair own, Endpoint ofOwn, Endpoint remote, ConnectOptions choices) {
+    private void connect(ModelQueuePair own, Endpoint ofOwn, Endpoint remote, EndpointOptions choices) {
         if (call(
                 () -> text(own) + " connect " + remote + " " + choices,
                 own.mayConnect(remote, choices),
@@ -637,7 +637,9 @@ final class Lockstep {
         if (call(
                 () -> text(queue) + " arm " + solicitedOnly,
                 queue.mayArm(),
-                () -> real(queue, CompletionQueue.class).arm(solicitedOnly))) {
+                solicitedOnly
+                        ? real(queue, CompletionQueue.class)::armSolicited
+                        : real(queue, CompletionQueue.class)::arm)) {
             queue.arm(solicitedOnly);
         }
     }

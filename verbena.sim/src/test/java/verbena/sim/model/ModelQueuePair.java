@@ -8,8 +8,8 @@ import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 import verbena.sim.model.Refusal.Reasons;
 import verbena.verbs.AsyncEvent;
-import verbena.verbs.ConnectOptions;
 import verbena.verbs.Endpoint;
+import verbena.verbs.EndpointOptions;
 import verbena.verbs.Gid;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.Mtu;
@@ -251,14 +251,14 @@ public final class ModelQueuePair extends ModelObject {
         }
     }
 
-    public List<Refusal> mayConnect(Endpoint remote, ConnectOptions choices) {
+    public List<Refusal> mayConnect(Endpoint remote, EndpointOptions choices) {
         return ConnectRules.mayConnect(this, remote, choices);
     }
 
     /// The three changes of state.
     ///
     /// @param own what this queue pair's peer was told
-    public void connect(Endpoint own, Endpoint remote, ConnectOptions choices) {
+    public void connect(Endpoint own, Endpoint remote, EndpointOptions choices) {
         ConnectRules.steps(this, own, remote, choices).forEach(this::modify);
     }
 

@@ -6,7 +6,7 @@ import java.util.Set;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.AddressVector;
-import verbena.verbs.ConnectOptions;
+import verbena.verbs.EndpointOptions;
 import verbena.verbs.Mtu;
 import verbena.verbs.QpAttribute;
 import verbena.verbs.QpModification;
@@ -83,7 +83,7 @@ final class WalkStates extends WalkSteps {
                 walk.lockstep.modify(end, toInit(end));
             }
         }
-        var choices = ConnectOptions.defaults()
+        var choices = EndpointOptions.defaults()
                 .withAccess(chance(80) ? EVERYTHING : access())
                 .withRetries(
                         new AckTimeout(1 + walk.random.nextInt(10)),

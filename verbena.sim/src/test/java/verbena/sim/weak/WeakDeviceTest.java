@@ -12,6 +12,7 @@ import verbena.transport.weak.Weakness;
 import verbena.verbs.Access;
 import verbena.verbs.QpState;
 import verbena.verbs.QueuePair;
+import verbena.verbs.RemoteMemory;
 import verbena.verbs.Transition;
 
 /// Each freedom of a weak device: a program that leans on luck goes wrong, and its cure does not.
@@ -27,7 +28,7 @@ class WeakDeviceTest {
     // ---- late visibility
 
     private static void write(WeakPair pair, QueuePair by, long wrId) {
-        by.postWrite(wrId, pair.a.memory, 0, 8, pair.b.address(0), pair.b.memory.rkey());
+        by.postWrite(wrId, pair.a.memory.slice(0, 8), new RemoteMemory(pair.b.address(0), pair.b.memory.rkey(), 8));
     }
 
     private static void written(WeakPair pair) {
@@ -47,7 +48,8 @@ class WeakDeviceTest {
                 },
                 pair -> {
                     written(pair);
-                    pair.a.qp.postRead(2, pair.b.address(1), pair.b.memory.rkey(), pair.a.memory, 8, 8);
+                    pair.a.qp.postRead(
+                            2, new RemoteMemory(pair.b.address(1), pair.b.memory.rkey(), 8), pair.a.memory.slice(8, 8));
                     pair.completed(2);
                     return pair.b.word(0) == 7;
                 });
@@ -57,15 +59,19 @@ class WeakDeviceTest {
     void anAtomicOrAMessageBehindAWriteShowsIt() {
         assertThat(WeakPair.wrong(ALL, WeakPair.SEEDS, pair -> {
                     written(pair);
-                    pair.a.qp.postFetchAdd(2, pair.b.address(1), pair.b.memory.rkey(), 1, pair.a.memory, 8);
+                    pair.a.qp.postFetchAdd(
+                            2,
+                            new RemoteMemory(pair.b.address(1), pair.b.memory.rkey(), Long.BYTES),
+                            1,
+                            pair.a.memory.slice(8, 8));
                     pair.completed(2);
                     return pair.b.word(0) == 7;
                 }))
                 .isZero();
         assertThat(WeakPair.wrong(ALL, WeakPair.SEEDS, pair -> {
-                    pair.b.qp.postReceive(9, pair.b.memory, INBOX, 64);
+                    pair.b.qp.postReceive(9, pair.b.memory.slice(INBOX, 64));
                     written(pair);
-                    pair.a.qp.postSend(2, pair.a.memory, 8, 8);
+                    pair.a.qp.postSend(2, pair.a.memory.slice(8, 8));
                     pair.received(9);
                     return pair.b.word(0) == 7;
                 }))
@@ -104,9 +110,13 @@ class WeakDeviceTest {
     }
 
     private static boolean announced(WeakPair pair) {
-        pair.b.qp.postReceive(9, pair.b.memory, INBOX, 64);
+        pair.b.qp.postReceive(9, pair.b.memory.slice(INBOX, 64));
         record(pair.a).fill((byte) 1);
-        pair.a.qp.postWriteWithImmediate(1, pair.a.memory, 0, LENGTH, pair.b.address(0), pair.b.memory.rkey(), 0);
+        pair.a.qp.postWriteWithImmediate(
+                1,
+                pair.a.memory.slice(0, LENGTH),
+                new RemoteMemory(pair.b.address(0), pair.b.memory.rkey(), LENGTH),
+                0);
         pair.received(9);
         return isWhole(pair);
     }
@@ -118,7 +128,10 @@ class WeakDeviceTest {
                 Set.of(Freedom.TORN_WORDS),
                 pair -> {
                     record(pair.a).fill((byte) 1);
-                    pair.a.qp.postWrite(1, pair.a.memory, 0, LENGTH, pair.b.address(0), pair.b.memory.rkey());
+                    pair.a.qp.postWrite(
+                            1,
+                            pair.a.memory.slice(0, LENGTH),
+                            new RemoteMemory(pair.b.address(0), pair.b.memory.rkey(), LENGTH));
                     pair.await(() -> record(pair.b).get(ValueLayout.JAVA_BYTE, LENGTH - 1) == 1);
                     return isWhole(pair);
                 },
@@ -176,9 +189,9 @@ class WeakDeviceTest {
     // ---- local buffers
 
     private static boolean sendsThePosted(WeakPair pair, boolean waits) {
-        pair.b.qp.postReceive(9, pair.b.memory, INBOX, 64);
+        pair.b.qp.postReceive(9, pair.b.memory.slice(INBOX, 64));
         pair.a.word(0, 7);
-        pair.a.qp.postSend(1, pair.a.memory, 0, 8);
+        pair.a.qp.postSend(1, pair.a.memory.slice(0, 8));
         if (waits) {
             pair.completed(1);
         } else {
@@ -205,13 +218,15 @@ class WeakDeviceTest {
                 Set.of(Freedom.LATE_COMPLETIONS),
                 pair -> {
                     pair.b.word(0, 7);
-                    pair.a.qp.postRead(1, pair.b.address(0), pair.b.memory.rkey(), pair.a.memory, 0, 8);
+                    pair.a.qp.postRead(
+                            1, new RemoteMemory(pair.b.address(0), pair.b.memory.rkey(), 8), pair.a.memory.slice(0, 8));
                     pair.await(() -> pair.a.word(0) == 7);
                     return pair.a.completed.contains(1L);
                 },
                 pair -> {
                     pair.b.word(0, 7);
-                    pair.a.qp.postRead(1, pair.b.address(0), pair.b.memory.rkey(), pair.a.memory, 0, 8);
+                    pair.a.qp.postRead(
+                            1, new RemoteMemory(pair.b.address(0), pair.b.memory.rkey(), 8), pair.a.memory.slice(0, 8));
                     pair.completed(1);
                     return pair.a.word(0) == 7;
                 });
@@ -247,7 +262,10 @@ class WeakDeviceTest {
                 Set.of(),
                 pair -> {
                     change(pair, 100);
-                    pair.a.qp.postRead(1, pair.b.address(0), pair.b.memory.rkey(), pair.a.memory, 0, LENGTH);
+                    pair.a.qp.postRead(
+                            1,
+                            new RemoteMemory(pair.b.address(0), pair.b.memory.rkey(), LENGTH),
+                            pair.a.memory.slice(0, LENGTH));
                     pair.completed(1);
                     return isEqual(pair.a, 0, LENGTH / 8);
                 },
@@ -257,9 +275,11 @@ class WeakDeviceTest {
                     do {
                         pair.a.completed.clear();
                         int rkey = pair.b.memory.rkey();
-                        pair.a.qp.postRead(1, pair.b.address(0), rkey, pair.a.memory, 0, 8);
-                        pair.a.qp.postRead(2, pair.b.address(0), rkey, pair.a.memory, 8, LENGTH);
-                        pair.a.qp.postRead(3, pair.b.address(0), rkey, pair.a.memory, 8 + LENGTH, 8);
+                        pair.a.qp.postRead(1, new RemoteMemory(pair.b.address(0), rkey, 8), pair.a.memory.slice(0, 8));
+                        pair.a.qp.postRead(
+                                2, new RemoteMemory(pair.b.address(0), rkey, LENGTH), pair.a.memory.slice(8, LENGTH));
+                        pair.a.qp.postRead(
+                                3, new RemoteMemory(pair.b.address(0), rkey, 8), pair.a.memory.slice(8 + LENGTH, 8));
                         pair.completed(3);
                     } while (pair.a.word(0) != pair.a.word(words + 1));
                     return isEqual(pair.a, 1, words + 1);
@@ -269,7 +289,11 @@ class WeakDeviceTest {
     // ---- atomics
 
     private static void add(WeakPair pair, QueuePair by, long wrId) {
-        by.postFetchAdd(wrId, pair.b.address(0), pair.b.memory.rkey(), 1, pair.a.memory, 8 * wrId);
+        by.postFetchAdd(
+                wrId,
+                new RemoteMemory(pair.b.address(0), pair.b.memory.rkey(), Long.BYTES),
+                1,
+                pair.a.memory.slice(8 * wrId, 8));
     }
 
     @Test
@@ -315,10 +339,10 @@ class WeakDeviceTest {
     }
 
     private static boolean isThereBefore(WeakPair pair, QueuePair from, QueuePair to) {
-        to.postReceive(9, pair.b.memory, INBOX, 64);
+        to.postReceive(9, pair.b.memory.slice(INBOX, 64));
         pair.a.word(0, 7);
         write(pair, pair.a.qp, 1);
-        from.postSend(2, pair.a.memory, 8, 8);
+        from.postSend(2, pair.a.memory.slice(8, 8));
         pair.received(9);
         return pair.b.word(0) == 7;
     }
@@ -326,11 +350,11 @@ class WeakDeviceTest {
     // ---- completions
 
     private static void ask(WeakPair pair) {
-        pair.b.qp.postReceive(9, pair.b.memory, INBOX, 64);
-        pair.a.qp.postReceive(8, pair.a.memory, INBOX, 64);
-        pair.a.qp.postSend(1, pair.a.memory, 0, 8);
+        pair.b.qp.postReceive(9, pair.b.memory.slice(INBOX, 64));
+        pair.a.qp.postReceive(8, pair.a.memory.slice(INBOX, 64));
+        pair.a.qp.postSend(1, pair.a.memory.slice(0, 8));
         pair.received(9);
-        pair.b.qp.postSend(2, pair.b.memory, 0, 8);
+        pair.b.qp.postSend(2, pair.b.memory.slice(0, 8));
         pair.await(() -> pair.a.received.contains(8L));
     }
 
@@ -354,9 +378,9 @@ class WeakDeviceTest {
 
     /// Takes a completion where it finds one, and believes that an event brings one.
     private static boolean hasAnEventACompletion(WeakPair pair, boolean isCured) {
-        pair.b.qp.postReceive(9, pair.b.memory, INBOX, 64);
-        pair.a.qp.postSend(1, pair.a.memory, 0, 8);
-        pair.b.receiveCq.arm(false);
+        pair.b.qp.postReceive(9, pair.b.memory.slice(INBOX, 64));
+        pair.a.qp.postSend(1, pair.a.memory.slice(0, 8));
+        pair.b.receiveCq.arm();
         boolean[] seen = new boolean[2];
         pair.await(() -> {
             if (pair.b.channel.poll().isPresent()) {
@@ -383,7 +407,7 @@ class WeakDeviceTest {
         pair.a.word(0, 7);
         pair.a.word(1, 1);
         write(pair, pair.a.qp, 1);
-        pair.a.qp.postWrite(2, pair.a.memory, 8, 8, pair.b.address(1), pair.b.memory.rkey());
+        pair.a.qp.postWrite(2, pair.a.memory.slice(8, 8), new RemoteMemory(pair.b.address(1), pair.b.memory.rkey(), 8));
         pair.await(() -> pair.b.word(1) == 1);
         return pair.b.word(0) == 7;
     }
@@ -421,7 +445,10 @@ class WeakDeviceTest {
     private static boolean leavesABeginning(WeakPair pair) {
         MemorySegment memory = pair.b.memory.segment();
         pair.a.memory.segment().fill((byte) 1);
-        pair.a.qp.postWrite(1, pair.a.memory, 0, WeakPair.BYTES, pair.b.address(0), pair.b.memory.rkey());
+        pair.a.qp.postWrite(
+                1,
+                pair.a.memory.slice(0, WeakPair.BYTES),
+                new RemoteMemory(pair.b.address(0), pair.b.memory.rkey(), WeakPair.BYTES));
         pair.world.runUntil(() -> false, 40_000);
         pair.b.qp.modify(new Transition.ToError());
         assertThat(pair.b.qp.state()).isEqualTo(QpState.ERR);
@@ -451,7 +478,8 @@ class WeakDeviceTest {
         var pair = new WeakPair(1, new Weakness(ALL, seed));
         change(pair, 100);
         ask(pair);
-        pair.a.qp.postRead(1, pair.b.address(0), pair.b.memory.rkey(), pair.a.memory, 0, LENGTH);
+        pair.a.qp.postRead(
+                1, new RemoteMemory(pair.b.address(0), pair.b.memory.rkey(), LENGTH), pair.a.memory.slice(0, LENGTH));
         add(pair, pair.a.other, 3);
         pair.await(() -> pair.a.completed.contains(3L) && pair.a.completed.contains(1L));
         return pair.world.trace().digest();

@@ -17,7 +17,7 @@ import verbena.verbs.Access;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.CompletionQueueOptions;
-import verbena.verbs.ConnectOptions;
+import verbena.verbs.EndpointOptions;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
@@ -92,8 +92,8 @@ final class WeakPair {
         world = new World(seed);
         a = new End(world, weakness, access);
         b = new End(world, weakness, access);
-        world.connect(a.qp, b.qp, ConnectOptions.defaults());
-        world.connect(a.other, b.other, ConnectOptions.defaults());
+        world.connect(a.qp, b.qp, EndpointOptions.defaults());
+        world.connect(a.other, b.other, EndpointOptions.defaults());
     }
 
     /// Steps until a program finds something, which it has to within a second.

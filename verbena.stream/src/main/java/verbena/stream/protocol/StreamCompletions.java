@@ -24,7 +24,7 @@ final class StreamCompletions {
     }
 
     void arm() {
-        cq.arm(false);
+        cq.arm();
     }
 
     /// Waits as [ByteStream#await] does.

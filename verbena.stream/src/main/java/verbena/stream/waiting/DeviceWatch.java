@@ -130,7 +130,7 @@ public final class DeviceWatch {
         synchronized (ALL) {
             if (!isTold && streams > 0) {
                 isTold = true;
-                channel.addListener(this::bring);
+                channel.waitSource().addListener(this::bring);
             }
         }
         bring(); // what came before
@@ -166,7 +166,7 @@ public final class DeviceWatch {
     }
 
     /// Returns a thread that waits at a device that streams use; null when the device cannot have one.
-    static @Nullable DeviceWait waiter(Context at, BooleanSupplier isOver) {
+    public static @Nullable DeviceWait waiter(Context at, BooleanSupplier isOver) {
         synchronized (ALL) {
             DeviceWatch watch = ALL.get(at);
             return watch != null && watch.channel instanceof WaitableChannel waiting ? waiting.waiter(isOver) : null;

@@ -113,7 +113,7 @@ final class Demo {
                 "we",
                 end(
                         ProcessHandle.current().pid(),
-                        connection.id().localAddress().orElseThrow(),
+                        connection.localAddress(),
                         connection.queuePair().qpn()));
         output.line(
                 "connected",
@@ -139,7 +139,7 @@ final class Demo {
     private RemoteMemory offer(DemoEnd we, DemoPeerProcess peer) throws InterruptedException {
         output.step("SEND", "the peer tells us where its memory is");
         begin(we);
-        we.qp.postReceive(1, we.messages, 0, DemoEnd.MESSAGE_BYTES);
+        we.qp.postReceive(1, we.messages.slice(0, DemoEnd.MESSAGE_BYTES));
         peer.order("offer");
         WorkCompletion wc = we.await("SEND", WcOpcode.RECV);
         same("SEND: bytes received", wc.byteLength(), OFFER_BYTES);
@@ -160,7 +160,7 @@ final class Demo {
         output.step("WRITE", "we put 1 MiB into the peer's memory");
         begin(we);
         fill(we.region, 0, DemoEnd.pattern(writeSeed, WRITE_BYTES));
-        we.qp.postWrite(2, we.region, 0, WRITE_BYTES, memory.address(), memory.rkey());
+        we.qp.postWrite(2, we.region.slice(0, WRITE_BYTES), memory);
         we.await("WRITE", WcOpcode.RDMA_WRITE);
         we.settle(memory);
         String[] noticed = peer.order("bytes", 0, WRITE_BYTES, writeSeed);
@@ -190,7 +190,7 @@ final class Demo {
         begin(we);
         fill(we.region, 0, DemoEnd.pattern(writeSeed, IMMEDIATE_BYTES));
         we.qp.postWriteWithImmediate(
-                3, we.region, 0, IMMEDIATE_BYTES, memory.address() + IMMEDIATE_OFFSET, memory.rkey(), IMMEDIATE);
+                3, we.region.slice(0, IMMEDIATE_BYTES), memory.slice(IMMEDIATE_OFFSET, IMMEDIATE_BYTES), IMMEDIATE);
         we.await("WRITE with immediate", WcOpcode.RDMA_WRITE);
         String[] bell = peer.order("immediate");
         same("WRITE with immediate: the number", Long.parseLong(bell[0]), IMMEDIATE);
@@ -208,7 +208,7 @@ final class Demo {
         output.step("READ", "we fetch 1 MiB of the peer's memory");
         begin(we);
         we.region.segment().asSlice(0, READ_BYTES).fill((byte) 0);
-        we.qp.postRead(4, memory.address() + READ_OFFSET, memory.rkey(), we.region, 0, READ_BYTES);
+        we.qp.postRead(4, memory.slice(READ_OFFSET, READ_BYTES), we.region.slice(0, READ_BYTES));
         we.await("READ", WcOpcode.RDMA_READ);
         byte[] wanted = Arrays.copyOfRange(DemoEnd.initialMemory(seed), READ_OFFSET, READ_OFFSET + READ_BYTES);
         String difference = DemoEnd.difference(we.region.segment().asSlice(0, READ_BYTES), wanted);
@@ -227,7 +227,7 @@ final class Demo {
         long before = DemoEnd.COUNTER_INITIAL;
         output.step("FETCH_ADD", "we add " + ADD + " to a number in the peer's memory");
         begin(we);
-        we.qp.postFetchAdd(5, memory.address() + DemoEnd.COUNTER_OFFSET, memory.rkey(), ADD, we.region, 0);
+        we.qp.postFetchAdd(5, memory.slice(DemoEnd.COUNTER_OFFSET), ADD, we.region.slice(0, 8));
         we.await("FETCH_ADD", WcOpcode.FETCH_ADD);
         same("FETCH_ADD: the number before", we.region.segment().get(DemoEnd.LONG, 0), before);
         String[] noticed = peer.order("long", DemoEnd.COUNTER_OFFSET, before + ADD);
@@ -239,14 +239,14 @@ final class Demo {
 
     private void compareSwap(DemoEnd we, DemoPeerProcess peer, RemoteMemory memory) throws InterruptedException {
         long now = DemoEnd.COUNTER_INITIAL + ADD;
-        long address = memory.address() + DemoEnd.COUNTER_OFFSET;
+        RemoteMemory counter = memory.slice(DemoEnd.COUNTER_OFFSET, Long.BYTES);
         output.step("CMP_SWAP", "we replace that number, if it is what we think; then again, when it is not");
         begin(we);
-        we.qp.postCompareSwap(6, address, memory.rkey(), now, SWAP, we.region, 0);
+        we.qp.postCompareSwap(6, counter, now, SWAP, we.region.slice(0, 8));
         we.await("CMP_SWAP", WcOpcode.COMP_SWAP);
         same("CMP_SWAP: the number before", we.region.segment().get(DemoEnd.LONG, 0), now);
         peer.order("long", DemoEnd.COUNTER_OFFSET, SWAP);
-        we.qp.postCompareSwap(7, address, memory.rkey(), now, 0, we.region, 0);
+        we.qp.postCompareSwap(7, counter, now, 0, we.region.slice(0, 8));
         we.await("CMP_SWAP", WcOpcode.COMP_SWAP);
         same("second CMP_SWAP: the number", we.region.segment().get(DemoEnd.LONG, 0), SWAP);
         String[] noticed = peer.order("long", DemoEnd.COUNTER_OFFSET, SWAP);

@@ -93,7 +93,9 @@ final class DemoEnd implements AutoCloseable {
     /// @param polls looks again and again, and never sleeps
     WorkCompletion take(String what, WcOpcode opcode, boolean polls) throws InterruptedException {
         boolean isReceive = opcode == WcOpcode.RECV || opcode == WcOpcode.RECV_RDMA_WITH_IMM;
-        CompletionQueue cq = isReceive ? connection.receiveCompletions() : connection.sendCompletions();
+        CompletionQueue cq = isReceive
+                ? connection.queuePair().options().receiveCq()
+                : connection.queuePair().options().sendCq();
         if (!(polls ? isPolled(cq) : cq.await(wc, TIMEOUT))) {
             throw new CommandFailed(what + ": no completion in " + TIMEOUT.toSeconds() + " s");
         }
@@ -155,7 +157,7 @@ final class DemoEnd implements AutoCloseable {
     /// when TCP has it, and a READ behind it is answered when it has arrived (RFC 5040, 5.5).
     void settle(RemoteMemory memory) throws InterruptedException {
         if (context.device().transportType() == TransportType.IWARP) {
-            qp.postRead(0, memory.address(), memory.rkey(), messages, 0, 1);
+            qp.postRead(0, memory.slice(0, 1), messages.slice(0, 1));
             await("READ of a byte", WcOpcode.RDMA_READ);
         }
     }

@@ -47,7 +47,7 @@ final class DemoLane {
 
     private void postWrite(long number) {
         long offset = number % WINDOW * BLOCK_BYTES;
-        we.qp.postWrite(number, we.region, offset, BLOCK_BYTES, memory.address() + offset, memory.rkey());
+        we.qp.postWrite(number, we.region.slice(offset, BLOCK_BYTES), memory.slice(offset, BLOCK_BYTES));
     }
 
     /// Sends 8 bytes there and back: the peer's application answers each.
@@ -55,7 +55,7 @@ final class DemoLane {
         peer.order("pong", number, polls ? "poll" : "await");
         if (!receivePosted) {
             receivePosted = true; // and another after each that is taken
-            we.qp.postReceive(0, we.messages, 0, Long.BYTES);
+            we.qp.postReceive(0, we.messages.slice(0, Long.BYTES));
         }
         Round round = rounds.latency(howLong, each -> messageRoundTrip(each, polls));
         we.send(0, DemoEnd.LAST_BYTES, polls);
@@ -70,6 +70,6 @@ final class DemoLane {
         we.send(offset, Long.BYTES, polls);
         we.take("8-byte message", WcOpcode.RECV, polls);
         DemoRounds.checkEcho(we.messages.segment().get(DemoEnd.LONG, 0), each);
-        we.qp.postReceive(0, we.messages, 0, Long.BYTES);
+        we.qp.postReceive(0, we.messages.slice(0, Long.BYTES));
     }
 }

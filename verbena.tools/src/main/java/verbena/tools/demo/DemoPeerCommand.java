@@ -140,7 +140,7 @@ public final class DemoPeerCommand implements Callable<Integer> {
             return switch (order[0]) {
                 case "offer" -> offer(end);
                 case "receive" -> {
-                    end.qp.postReceive(0, end.messages, 0, DemoEnd.MESSAGE_BYTES);
+                    end.qp.postReceive(0, end.messages.slice(0, DemoEnd.MESSAGE_BYTES));
                     yield "ok";
                 }
                 case "immediate" -> immediate(end);
@@ -177,7 +177,7 @@ public final class DemoPeerCommand implements Callable<Integer> {
         message.set(DemoEnd.LONG, 0, memory.address());
         message.set(DemoEnd.LONG, 8, memory.length());
         message.set(DemoEnd.LONG, 16, Integer.toUnsignedLong(memory.rkey()));
-        end.qp.postSend(0, end.messages, 0, 3 * Long.BYTES);
+        end.qp.postSend(0, end.messages.slice(0, 3 * Long.BYTES));
         end.await("the peer's SEND of its address and key", WcOpcode.SEND);
         return "ok";
     }
@@ -199,7 +199,7 @@ public final class DemoPeerCommand implements Callable<Integer> {
     private String pong(DemoEnd end, boolean polls) throws InterruptedException {
         if (answering.add(end)) { // each slot is posted again when it was used
             for (int i = 0; i < PONG_SLOTS; i++) {
-                end.qp.postReceive(i, end.messages, (long) i * Long.BYTES, Long.BYTES);
+                end.qp.postReceive(i, end.messages.slice((long) i * Long.BYTES, Long.BYTES));
             }
         }
         // The starter waits for this before its first message.
@@ -211,7 +211,7 @@ public final class DemoPeerCommand implements Callable<Integer> {
             if (!isLast) {
                 end.send(slot * Long.BYTES, Long.BYTES, polls);
             }
-            end.qp.postReceive(slot, end.messages, slot * Long.BYTES, Long.BYTES);
+            end.qp.postReceive(slot, end.messages.slice(slot * Long.BYTES, Long.BYTES));
             if (isLast) {
                 end.takeSends(polls);
                 return "ok";

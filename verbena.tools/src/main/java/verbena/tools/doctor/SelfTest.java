@@ -66,7 +66,7 @@ final class SelfTest implements Check {
             here.connect(there.endpoint());
             there.connect(here.endpoint());
             from.segment().fill((byte) 0x5A);
-            here.postWrite(1, from, 0, bytes, to.address(), to.rkey());
+            here.postWrite(1, from.slice(0, bytes), to.remote());
             var done = new WorkCompletion();
             String failure = !completions.await(done, TIMEOUT)
                     ? "nothing came back within " + TIMEOUT.toSeconds() + " s"

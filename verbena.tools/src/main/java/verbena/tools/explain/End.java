@@ -243,7 +243,7 @@ final class End implements AutoCloseable {
         call(
                 "arm the completion queue",
                 "From now on the next completion wakes the thread that waits at the channel.",
-                () -> cq.arm(false));
+                () -> cq.arm());
         step("sleeps at its completion channel", "The application needs no processor until the device wakes it.");
     }
 

@@ -118,7 +118,7 @@ final class Messages {
             ends.b.call(
                     "post receive " + wrId + " at b+" + offset + " to the shared queue",
                     "For the connection that needs it first.",
-                    () -> shared.postReceive(wrId, to.region, offset, 2_048));
+                    () -> shared.postReceive(wrId, to.region.slice(offset, 2_048)));
         }
         int bytes = Math.min(ends.size, 2_048);
         for (Joined joined : new Joined[] {second, first}) {
@@ -258,7 +258,11 @@ final class Messages {
                 "create a queue pair for datagrams",
                 "",
                 () -> id.createQueuePair(end.domain, QueuePairOptions.ud(end.cq)));
-        end.call(sendOnly ? "join, to send only" : "join", "", () -> id.joinMulticast(group, sendOnly));
+        if (sendOnly) {
+            end.call("join, to send only", "", () -> id.joinMulticastToSend(group));
+        } else {
+            end.call("join", "", () -> id.joinMulticast(group));
+        }
         return id;
     }
 }

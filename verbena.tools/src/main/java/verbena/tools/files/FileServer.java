@@ -83,7 +83,7 @@ final class FileServer implements AutoCloseable {
                 }
                 throw e;
             }
-            InetAddress from = connection.id().peerAddress().orElseThrow().getAddress();
+            InetAddress from = connection.peerAddress().getAddress();
             if (!strangers.take(from)) {
                 turnAway(connection);
                 continue;

@@ -83,7 +83,7 @@ final class MessageChannel implements AutoCloseable {
                 arrivals[i] = message(received, i);
                 departures[i] = message(sent, i);
                 free.add(departures[i]);
-                connection.queuePair().postReceive(i, received, (long) i * Message.MAX, Message.MAX);
+                connection.queuePair().postReceive(i, received.slice((long) i * Message.MAX, Message.MAX));
             }
             completions = Thread.ofPlatform()
                     .daemon()
@@ -175,9 +175,7 @@ final class MessageChannel implements AutoCloseable {
 
     /// Reads `length` bytes of the peer's memory into the same place of `into`; [#onRead] hears of `slot` then.
     void read(int slot, MemoryRegion into, long offset, int length, RemoteMemory from) {
-        connection
-                .queuePair()
-                .postRead(READ | slot, from.slice(offset, length).address(), from.rkey(), into, offset, length);
+        connection.queuePair().postRead(READ | slot, from.slice(offset, length), into.slice(offset, length));
     }
 
     /// Sets the listener that is called when the READ into a slot is done, on a thread of the channel's own.
@@ -244,7 +242,7 @@ final class MessageChannel implements AutoCloseable {
         Message beat = null;
         try {
             while (true) {
-                if (!connection.sendCompletions().await(done, BEAT)) {
+                if (!connection.queuePair().options().sendCq().await(done, BEAT)) {
                     if (beat == null && busy.get() > 0) {
                         beat = beat();
                     }
@@ -315,9 +313,9 @@ final class MessageChannel implements AutoCloseable {
             inHand = null;
             connection
                     .queuePair()
-                    .postReceive(before.index(), received, (long) before.index() * Message.MAX, Message.MAX);
+                    .postReceive(before.index(), received.slice((long) before.index() * Message.MAX, Message.MAX));
         }
-        if (!connection.receiveCompletions().await(arrived, timeout)) {
+        if (!connection.queuePair().options().receiveCq().await(arrived, timeout)) {
             throw new ConnectionException(
                     ConnectionException.Reason.TIMEOUT, "the peer said nothing for " + Sizes.seconds(timeout));
         }

@@ -91,7 +91,7 @@ final class CmExchange implements Exchange {
                             .withDepth(1, 1)
                             .withSge(1, 1)
                             .withInline(0)));
-            qp.postReceive(0, received, 0, MESSAGE_BYTES);
+            qp.postReceive(0, received.slice(0, MESSAGE_BYTES));
             if (options.isClient()) {
                 id.connect(parameters(0));
             } else {
@@ -203,7 +203,7 @@ final class CmExchange implements Exchange {
             }
         }
         MemorySegment.copy(message, 0, toSend.segment(), ValueLayout.JAVA_BYTE, 0, message.length);
-        qp.postSend(0, toSend, 0, message.length);
+        qp.postSend(0, toSend.slice(0, message.length));
         sending = true;
     }
 
@@ -219,7 +219,7 @@ final class CmExchange implements Exchange {
                     + " bytes where " + bytes + " were due");
         }
         byte[] message = received.segment().asSlice(0, bytes).toArray(ValueLayout.JAVA_BYTE);
-        qp.postReceive(0, received, 0, MESSAGE_BYTES);
+        qp.postReceive(0, received.slice(0, MESSAGE_BYTES));
         return message;
     }
 

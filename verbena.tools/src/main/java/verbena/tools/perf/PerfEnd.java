@@ -222,7 +222,7 @@ final class PerfEnd implements AutoCloseable {
 
     /// Posts the receive for the first message of a client, at the server.
     void postAddressReceive(int i) {
-        queuePairs[i].postReceive(i, region, layout.sendOffset(i), Layout.DATAGRAM_HEADER_BYTES + Integer.BYTES);
+        queuePairs[i].postReceive(i, region.slice(layout.sendOffset(i), Layout.DATAGRAM_HEADER_BYTES + Integer.BYTES));
     }
 
     /// Takes the first message of a client at the server, and the address of the client's queue pair from it.
@@ -372,9 +372,9 @@ final class PerfEnd implements AutoCloseable {
     /// @return false when nothing came in `timeout`, or the thread was interrupted, which it then still is
     boolean sleep(Duration timeout) {
         if (!armed) {
-            sendCq.arm(false);
+            sendCq.arm();
             if (receiveCq != sendCq) {
-                receiveCq.arm(false);
+                receiveCq.arm();
             }
             armed = true;
             return true;

@@ -158,7 +158,7 @@ final class Pingpong implements AutoCloseable {
             }
             postReceives();
             if (settings.events()) {
-                cq.arm(false);
+                cq.arm();
             }
         } catch (RuntimeException e) {
             close();
@@ -341,7 +341,7 @@ final class Pingpong implements AutoCloseable {
             if (left <= 0 || channel.await(Duration.ofNanos(left)).isEmpty()) {
                 return false;
             }
-            cq.arm(false);
+            cq.arm();
             left = limit.toNanos() - (System.nanoTime() - begin);
         }
         return true;

@@ -121,7 +121,11 @@ public final class MckeyCommand extends CmTestCommand {
         if (!sender) {
             node.postReceives();
         }
-        id.joinMulticast(to, sendOnly);
+        if (sendOnly) {
+            id.joinMulticastToSend(to);
+        } else {
+            id.joinMulticast(to);
+        }
         var joined = heard(channel, ConnectionEvent.MulticastJoined.class, "join");
         say("joined dgid: " + Addresses.gid(joined.group()) + " mlid 0x0 sl "
                 + joined.path().serviceLevel());

@@ -186,7 +186,8 @@ final class RpingEnd implements AutoCloseable {
     void serve() throws InterruptedException {
         while (await(WcOpcode.RECV)) {
             RpingInfo source = told();
-            qp.postRead(0, source.address(), source.rkey(), data, 0, fitting(source));
+            int bytes = fitting(source);
+            qp.postRead(0, source.memory(bytes), data.slice(0, bytes));
             require(WcOpcode.RDMA_READ);
             if (settings.verbose()) {
                 settings.out().accept("server ping data: " + text());
@@ -195,7 +196,7 @@ final class RpingEnd implements AutoCloseable {
             require(WcOpcode.RECV);
             RpingInfo sink = told();
             int length = Math.min(text().length() + 1, settings.size());
-            qp.postWrite(0, data, 0, length, sink.address(), sink.rkey());
+            qp.postWrite(0, data.slice(0, length), sink.memory(length));
             require(WcOpcode.RDMA_WRITE);
             goAhead();
             pings++;
@@ -226,18 +227,18 @@ final class RpingEnd implements AutoCloseable {
         RpingInfo info = RpingInfo.of(region);
         info.writeTo(toSend.segment());
         settings.debug().accept("RDMA " + info);
-        qp.postSend(0, toSend, 0, RpingInfo.BYTES);
+        qp.postSend(0, toSend.slice(0, RpingInfo.BYTES));
         sends++;
     }
 
     // What the message holds does not matter.
     private void goAhead() {
-        qp.postSend(0, toSend, 0, RpingInfo.BYTES);
+        qp.postSend(0, toSend.slice(0, RpingInfo.BYTES));
         sends++;
     }
 
     private void postReceive() {
-        qp.postReceive(0, received, 0, RpingInfo.BYTES);
+        qp.postReceive(0, received.slice(0, RpingInfo.BYTES));
     }
 
     /// Waits for the next completion that is not of a SEND, and for those of all SENDs, whose buffer is used again;

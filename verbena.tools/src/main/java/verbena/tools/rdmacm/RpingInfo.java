@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import verbena.verbs.MemoryRegion;
+import verbena.verbs.RemoteMemory;
 
 /// The message of `rping`'s client to its server before each half of a ping: the memory that the server has to read
 /// or write. It has 16 bytes in network order.
@@ -25,6 +26,11 @@ record RpingInfo(long address, int rkey, int size) {
     /// Reads a message.
     static RpingInfo from(MemorySegment message) {
         return new RpingInfo(message.get(ADDRESS, 0), message.get(NUMBER, RKEY), message.get(NUMBER, SIZE));
+    }
+
+    /// Returns the first bytes of the memory.
+    RemoteMemory memory(int length) {
+        return new RemoteMemory(address, rkey, length);
     }
 
     void writeTo(MemorySegment message) {

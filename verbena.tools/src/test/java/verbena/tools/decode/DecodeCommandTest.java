@@ -356,7 +356,7 @@ class DecodeCommandTest {
             target.connect(sender.endpoint());
             number = queue.number().orElseThrow();
             initiator = sender.qpn();
-            queue.postReceive(1, into, 0, 64);
+            queue.postReceive(1, into.slice(0, 64));
             try (var batch = sender.sendBatch()) {
                 batch.send(2).to(number).sge(from, 0, 64).signaled().submit();
             }

@@ -84,7 +84,7 @@ final class FakeServer implements AutoCloseable {
                 1 << 20,
                 Optional.empty(),
                 new GuessLimit(System::nanoTime),
-                client.connection().id().peerAddress().orElseThrow().getAddress(),
+                client.connection().peerAddress().getAddress(),
                 FilesFixture.TIMEOUT);
         Message message = client.expect(Kind.REQUEST, FilesFixture.TIMEOUT);
         var asked = new Asked(Request.readFrom(message), message.takeMemory());

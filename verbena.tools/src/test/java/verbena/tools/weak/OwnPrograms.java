@@ -137,7 +137,7 @@ final class OwnPrograms {
             there.connect(here.endpoint());
             for (long i = 1; i <= LOOKS; i++) {
                 local.segment().set(ValueLayout.JAVA_LONG, 0, i);
-                here.postWrite(i, local, 0, Long.BYTES, remote.address(), remote.rkey());
+                here.postWrite(i, local.slice(0, Long.BYTES), remote.remote());
                 while (!queue.poll(wc)) {
                     Thread.onSpinWait();
                 }

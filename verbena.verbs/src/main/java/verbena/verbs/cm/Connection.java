@@ -1,5 +1,6 @@
 package verbena.verbs.cm;
 
+import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -11,7 +12,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Access;
-import verbena.verbs.CompletionQueue;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.LocalMemory;
@@ -25,11 +25,10 @@ import verbena.verbs.SendBatch;
 /// completion queues, and a queue pair in RTS. The domain is its own, so the peer reaches no other peer's memory.
 /// [ConnectionOptions#withSharing] replaces some of these objects by the program's.
 ///
-/// SEND, receive, WRITE, READ and atomics on registered memory have two forms. The blocking form ([#write])
-/// returns when the operation is done. The other form ([#postWrite]) posts the request and returns a [WorkRequest]
-/// to wait for, also for a limited time. It waits only while the queue pair has no room ([#awaitRoom]). Arrays and
-/// text have the blocking form only, and a WRITE with immediate data the posting one. Requests of one direction
-/// are carried out in the order in which they were posted.
+/// Each operation on registered memory has two forms. The blocking form ([#write]) returns when the operation is
+/// done. The other form ([#postWrite]) posts the request and returns a [WorkRequest] to wait for, also for a limited
+/// time. It waits only while the queue pair has no room ([#awaitRoom]). Arrays and text have the blocking form only.
+/// Requests of one direction are carried out in the order in which they were posted.
 ///
 /// A SEND or WRITE is done when the peer's device has acknowledged it. Over iWARP it is done when TCP has accepted
 /// it: it may still be on its way, and a later READ shows that it has arrived.
@@ -41,8 +40,8 @@ import verbena.verbs.SendBatch;
 ///
 /// Memory is registered ([#allocate]), and nothing is copied. The forms for arrays and strings copy once. A
 /// destination that is too short throws [IndexOutOfBoundsException] before anything is posted. For requests of
-/// other kinds (a fence, a SEND with immediate data), use [#queuePair()] and the completion queues. One queue
-/// serves either the program or these methods, not both.
+/// other kinds (a fence, a SEND with immediate data), use [#queuePair()] with completion queues of the program
+/// ([ConnectionOptions#withCompletionQueues]). One queue serves either the program or these methods, not both.
 ///
 /// [#connect] or [ConnectionListener#accept()] makes it, and the program closes it, also after the peer has ended it
 /// ([#whenClosed]). Closing disconnects, and frees the memory of [#allocate]: the program must not use that any more.
@@ -61,9 +60,10 @@ public final class Connection implements AutoCloseable {
     /// Held by the thread that closes. Others wait for it, and find nothing left to do.
     private final ReentrantLock closing = new ReentrantLock();
     private final List<MemoryRegion> regions = new ArrayList<>();
-    /// The channel of its events; null while that is a listener's channel.
-    private volatile @Nullable EventChannel own;
-    private volatile @Nullable PeerParameters peer;
+    /// The channel of its events, which it closes; null while that is a listener's channel.
+    volatile @Nullable EventChannel own;
+    /// Null until it is established.
+    volatile @Nullable PeerParameters peer;
     private final Ending ending;
     private final EndEvents events;
 
@@ -140,15 +140,6 @@ public final class Connection implements AutoCloseable {
         }
     }
 
-    /// Closes this channel with it.
-    void belongsTo(EventChannel channel) {
-        own = channel;
-    }
-
-    void established(PeerParameters with) {
-        peer = with;
-    }
-
     // ---- what belongs to it
 
     /// Returns the parameters and the private data that the peer sent.
@@ -160,8 +151,17 @@ public final class Connection implements AutoCloseable {
         return known;
     }
 
-    /// Returns the identifier of the connection manager, which knows the addresses of both ends. The connection
-    /// closes it.
+    /// Returns the own address and port.
+    public InetSocketAddress localAddress() {
+        return id.localAddress().orElseThrow();
+    }
+
+    /// Returns the peer's address and port.
+    public InetSocketAddress peerAddress() {
+        return id.peerAddress().orElseThrow();
+    }
+
+    /// Returns the identifier of the connection manager, for events. The connection closes it.
     public ConnectionId id() {
         return id;
     }
@@ -171,16 +171,6 @@ public final class Connection implements AutoCloseable {
     /// before the connection.
     public QueuePair queuePair() {
         return queuePair;
-    }
-
-    /// Returns the queue in which sends, writes, reads and atomics complete.
-    public CompletionQueue sendCompletions() {
-        return parts.sends();
-    }
-
-    /// Returns the queue in which receives complete.
-    public CompletionQueue receiveCompletions() {
-        return parts.receives();
     }
 
     /// Allocates memory to send from and receive into, which peers cannot access. The connection closes it at its
@@ -239,8 +229,7 @@ public final class Connection implements AutoCloseable {
     }
 
     private WorkRequest startSend(boolean reusable, LocalMemory data) throws InterruptedException {
-        return poster.start(
-                sends, "send", reusable, r -> queuePair.postSend(r.wrId, data.region(), data.offset(), data.length()));
+        return poster.start(sends, "send", reusable, r -> queuePair.postSend(r.wrId, data));
     }
 
     /// Sends an array as a message, otherwise as [#send(LocalMemory)]. There is no posting form.
@@ -262,6 +251,15 @@ public final class Connection implements AutoCloseable {
         return ahead != null ? ahead.receive(into.segment()) : poster.finishReceive(startReceive(true, into));
     }
 
+    /// Waits for a message without bytes, such as a WRITE with immediate data: it needs no memory here.
+    ///
+    /// @throws ConnectionException when the connection has ended, or the message has bytes
+    public ReceivedMessage receive() throws InterruptedException {
+        return ahead != null
+                ? ahead.receive(MemorySegment.NULL)
+                : poster.finishReceive(poster.start(receives, "receive", true, poster::postEmptyReceive));
+    }
+
     /// Posts a receive. Several are filled in the order in which they were posted. A WRITE with immediate data
     /// takes one too, and leaves its memory unchanged.
     ///
@@ -276,11 +274,7 @@ public final class Connection implements AutoCloseable {
     }
 
     private WorkRequest startReceive(boolean reusable, LocalMemory into) throws InterruptedException {
-        return poster.start(
-                receives,
-                "receive",
-                reusable,
-                r -> queuePair.postReceive(r.wrId, into.region(), into.offset(), into.length()));
+        return poster.start(receives, "receive", reusable, r -> queuePair.postReceive(r.wrId, into));
     }
 
     /// Waits for a message of up to `maxBytes` bytes. Immediate data are lost: see [#receive(LocalMemory)]. A WRITE
@@ -336,36 +330,41 @@ public final class Connection implements AutoCloseable {
 
     private WorkRequest startWrite(boolean reusable, LocalMemory from, RemoteMemory to) throws InterruptedException {
         requireRoom(from.length(), to.length());
-        return poster.start(
-                sends,
-                "write",
-                reusable,
-                r -> queuePair.postWrite(r.wrId, from.region(), from.offset(), from.length(), to.address(), to.rkey()));
+        return poster.start(sends, "write", reusable, r -> queuePair.postWrite(r.wrId, from, to));
     }
 
-    /// Posts a write to the peer's memory that also takes a receive of the peer, and gives it 32 bits. There is no
-    /// blocking form.
+    /// Writes to the peer's memory as [#write(LocalMemory, RemoteMemory)] does, and also takes a receive of the peer,
+    /// and gives it 32 bits.
     ///
     /// Over `shm` one of more than 1 MiB goes by packets. [#postWrite], with an empty write with immediate data
     /// behind it, avoids them where the memory allows, and is faster.
+    ///
+    /// @throws ConnectionException when the connection has ended, or the peer does not allow it
+    /// @throws IndexOutOfBoundsException when `to` is too short
+    public void writeWithImmediate(LocalMemory from, RemoteMemory to, int immediate) throws InterruptedException {
+        poster.finish(startWriteWithImmediate(true, from, to, immediate));
+    }
+
+    /// Posts a write with immediate data.
     ///
     /// @throws ConnectionException when the connection has ended
     /// @throws IndexOutOfBoundsException when `to` is too short
     public WorkRequest postWriteWithImmediate(LocalMemory from, RemoteMemory to, int immediate)
             throws InterruptedException {
+        return startWriteWithImmediate(false, from, to, immediate);
+    }
+
+    private WorkRequest startWriteWithImmediate(boolean reusable, LocalMemory from, RemoteMemory to, int immediate)
+            throws InterruptedException {
         requireRoom(from.length(), to.length());
         return poster.start(
-                sends,
-                "write",
-                false,
-                r -> queuePair.postWriteWithImmediate(
-                        r.wrId, from.region(), from.offset(), from.length(), to.address(), to.rkey(), immediate));
+                sends, "write", reusable, r -> queuePair.postWriteWithImmediate(r.wrId, from, to, immediate));
     }
 
     /// Writes an array, otherwise as [#write(LocalMemory, RemoteMemory)]. There is no posting form.
     public void write(byte[] data, RemoteMemory to) throws InterruptedException {
         requireRoom(data.length, to.length());
-        poster.fromCopy("write", data, (batch, wrId) -> batch.write(wrId, to.address(), to.rkey()));
+        poster.fromCopy("write", data, (batch, wrId) -> batch.write(wrId, to));
     }
 
     /// Reads all of `from`, memory of the peer, and waits until it has arrived.
@@ -390,12 +389,7 @@ public final class Connection implements AutoCloseable {
     private WorkRequest startRead(boolean reusable, RemoteMemory from, LocalMemory into) throws InterruptedException {
         requireWritable(into);
         requireRoom(from.length(), into.length());
-        return poster.start(
-                sends,
-                "read",
-                reusable,
-                r -> queuePair.postRead(
-                        r.wrId, from.address(), from.rkey(), into.region(), into.offset(), from.length()));
+        return poster.start(sends, "read", reusable, r -> queuePair.postRead(r.wrId, from, into));
     }
 
     /// Reads all of `from` into a new array.
@@ -443,7 +437,7 @@ public final class Connection implements AutoCloseable {
                 sends,
                 "fetchAdd",
                 reusable,
-                r -> queuePair.postFetchAdd(r.wrId, to.address(), to.rkey(), add, words, r.word()));
+                r -> poster.postAtomic(words, r, (batch, wrId) -> batch.fetchAdd(wrId, to, add)));
     }
 
     /// Judges the place of an atomic. At another address the peer would refuse it, and the connection would be
@@ -477,7 +471,7 @@ public final class Connection implements AutoCloseable {
                 sends,
                 "compareSwap",
                 reusable,
-                r -> queuePair.postCompareSwap(r.wrId, to.address(), to.rkey(), compare, swap, words, r.word()));
+                r -> poster.postAtomic(words, r, (batch, wrId) -> batch.compareSwap(wrId, to, compare, swap)));
     }
 
     // ---- the end

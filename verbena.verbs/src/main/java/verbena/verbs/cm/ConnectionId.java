@@ -143,12 +143,14 @@ public final class ConnectionId implements VerbsObject {
         bind(address, false);
     }
 
-    /// Takes an address and port of this host as [#bind(InetSocketAddress)] does.
-    ///
-    /// @param oneFamily whether `::` stands for IPv6 addresses only, so that another identifier may have the port
-    ///     of the IPv4 addresses (`RDMA_OPTION_ID_AFONLY`, rdma_set_option(3)). On a host without IPv6 addresses
-    ///     this binds none and does not fail, for programs that bind one family after the other
-    public synchronized void bind(InetSocketAddress address, boolean oneFamily) {
+    /// Takes an address and port of this host as [#bind] does, but `::` stands for IPv6 addresses only. So another
+    /// identifier may have the port of the IPv4 addresses (`RDMA_OPTION_ID_AFONLY`, rdma_set_option(3)). On a host
+    /// without IPv6 addresses this binds none and does not fail, for programs that bind one family after the other.
+    public void bindOneFamily(InetSocketAddress address) {
+        bind(address, true);
+    }
+
+    private synchronized void bind(InetSocketAddress address, boolean oneFamily) {
         require("bind", State.IDLE);
         InetAddress at = OwnPorts.resolved("address", address);
         local = new InetSocketAddress(at, ports.bind(channel.devices(), at, address.getPort(), oneFamily));
@@ -393,11 +395,13 @@ public final class ConnectionId implements VerbsObject {
         joinMulticast(group, false);
     }
 
-    /// Joins a multicast group as [#joinMulticast(InetAddress)] does, or only to send to it
-    /// (rdma_join_multicast_ex(3)).
-    ///
-    /// @param sendOnly whether the queue pair is not attached, so that it receives nothing of the group
-    public synchronized void joinMulticast(InetAddress group, boolean sendOnly) {
+    /// Joins a multicast group as [#joinMulticast] does, but only to send to it (rdma_join_multicast_ex(3)): the queue
+    /// pair receives nothing of the group.
+    public void joinMulticastToSend(InetAddress group) {
+        joinMulticast(group, true);
+    }
+
+    private synchronized void joinMulticast(InetAddress group, boolean sendOnly) {
         Gid gid = Gid.of(group);
         if (!gid.isMulticast()) {
             throw new IllegalArgumentException(

@@ -10,7 +10,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Access;
 import verbena.verbs.ConnectionException;
@@ -20,6 +19,7 @@ import verbena.verbs.InvalidStateException;
 import verbena.verbs.Preview;
 import verbena.verbs.VerbsException;
 import verbena.verbs.Waitable;
+import verbena.verbs.spi.WaitSource;
 
 /// A listener at a port, which gives out [Connection]s as a server socket does. Any thread may accept, and several at
 /// once.
@@ -201,9 +201,9 @@ public final class ConnectionListener implements AutoCloseable, Waitable {
         }
         try {
             EventChannel its = options.device().map(EventChannel::open).orElseGet(EventChannel::openNearest);
-            connection.established(established.peer());
+            connection.peer = established.peer();
             connection.id().migrate(its);
-            connection.belongsTo(its);
+            connection.own = its;
         } catch (InvalidStateException e) {
             connection.abandon(); // closed at this moment, as the listener was
             throw new ConnectionException(Reason.CLOSED, "accept: the listener is closed", e);
@@ -243,32 +243,10 @@ public final class ConnectionListener implements AutoCloseable, Waitable {
         return channel.isReady();
     }
 
-    /// Adds a listener for a [verbena.verbs.Waiter].
     @Preview
     @Override
-    public void addListener(Runnable listener) {
-        channel.addListener(listener);
-    }
-
-    /// Removes a listener of a [verbena.verbs.Waiter].
-    @Preview
-    @Override
-    public void removeListener(Runnable listener) {
-        channel.removeListener(listener);
-    }
-
-    /// Does the device's work on the thread of a [verbena.verbs.Waiter].
-    @Preview
-    @Override
-    public boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
-        return channel.attend(isOver, nanos);
-    }
-
-    /// Wakes the thread of a [verbena.verbs.Waiter].
-    @Preview
-    @Override
-    public void wakeAttendant() {
-        channel.wakeAttendant();
+    public WaitSource waitSource() {
+        return channel.waitSource();
     }
 
     // ---- the end

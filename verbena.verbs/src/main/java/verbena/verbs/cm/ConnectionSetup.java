@@ -48,10 +48,9 @@ final class ConnectionSetup {
             id.resolveRoute();
             expect(id, deadline, ConnectionEvent.RouteResolved.class);
             made = prepare(id, options, Optional.empty());
-            made.belongsTo(channel);
+            made.own = channel;
             id.connect(options.parameters());
-            made.established(
-                    expect(id, deadline, ConnectionEvent.Established.class).peer());
+            made.peer = expect(id, deadline, ConnectionEvent.Established.class).peer();
             done = true;
             ConnectionCounters.CONNECTED.increment();
             return made;

@@ -23,6 +23,7 @@ import verbena.verbs.Preview;
 import verbena.verbs.VerbsObject;
 import verbena.verbs.Waitable;
 import verbena.verbs.spi.ConnectionService;
+import verbena.verbs.spi.WaitSource;
 
 /// A channel for the events of connections (rdma_create_event_channel(3)).
 ///
@@ -57,6 +58,7 @@ public final class EventChannel implements VerbsObject, Waitable {
 
     private volatile boolean closed;
     private final CopyOnWriteArrayList<Runnable> listeners = new CopyOnWriteArrayList<>();
+    private final WaitSource waitSource = new Attending();
     /// The device that a thread attends to while it waits here.
     private volatile @Nullable ConnectionService attended;
     /// The device of one of the identifiers, so that a wait need not search; null when that is not known.
@@ -221,7 +223,7 @@ public final class EventChannel implements VerbsObject, Waitable {
             return nanos;
         }
         long start = System.nanoTime();
-        boolean _ = attend(isOver, nanos);
+        boolean _ = waitSource.attend(isOver, nanos);
         return Math.max(0, nanos - (System.nanoTime() - start));
     }
 
@@ -266,7 +268,7 @@ public final class EventChannel implements VerbsObject, Waitable {
 
     /// Wakes a thread in [#attend], and runs the listeners.
     private void wake() {
-        wakeAttendant();
+        waitSource.wakeAttendant();
         for (int i = 0; i < listeners.size(); i++) {
             listeners.get(i).run();
         }
@@ -279,39 +281,40 @@ public final class EventChannel implements VerbsObject, Waitable {
         return isOver();
     }
 
-    /// Adds a listener for a [verbena.verbs.Waiter].
     @Preview
     @Override
-    public void addListener(Runnable listener) {
-        listeners.add(listener);
+    public WaitSource waitSource() {
+        return waitSource;
     }
 
-    /// Removes a listener of a [verbena.verbs.Waiter].
-    @Preview
-    @Override
-    public void removeListener(Runnable listener) {
-        listeners.remove(listener);
-    }
-
-    /// Does the device's work on the thread of a [verbena.verbs.Waiter].
-    @Preview
-    @Override
-    public boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
-        ConnectionService service = service();
-        if (service == null) {
-            return false;
+    /// The side for a waiter, and for the threads that wait here.
+    private final class Attending implements WaitSource {
+        @Override
+        public void addListener(Runnable listener) {
+            listeners.add(listener);
         }
-        attended = service; // before a look at the condition: wakeAttendant() follows a change, then reads this
-        return service.attend(isOver, nanos);
-    }
 
-    /// Wakes the thread of a [verbena.verbs.Waiter].
-    @Preview
-    @Override
-    public void wakeAttendant() {
-        ConnectionService there = attended;
-        if (there != null) {
-            there.wakeAttendant();
+        @Override
+        public void removeListener(Runnable listener) {
+            listeners.remove(listener);
+        }
+
+        @Override
+        public boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
+            ConnectionService service = service();
+            if (service == null) {
+                return false;
+            }
+            attended = service; // before a look at the condition: wakeAttendant() follows a change, then reads this
+            return service.attend(isOver, nanos);
+        }
+
+        @Override
+        public void wakeAttendant() {
+            ConnectionService there = attended;
+            if (there != null) {
+                there.wakeAttendant();
+            }
         }
     }
 

@@ -15,7 +15,7 @@ import verbena.verbs.RemoteMemory;
 ///
 /// ```java
 /// try (var listener = ConnectionListener.bind("0.0.0.0", 7471);
-///         var table = listener.allocate(1L << 30, Set.of(Access.LOCAL_WRITE, Access.REMOTE_READ))) {
+///         var table = listener.allocate(1L << 30, Access.remoteRead())) {
 ///     while (true) {
 ///         Connection reader = listener.accept();
 ///         reader.send(table.remote(reader).format());

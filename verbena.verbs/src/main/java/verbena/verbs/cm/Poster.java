@@ -7,6 +7,7 @@ import verbena.verbs.ConnectionException.Reason;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.QueuePair;
+import verbena.verbs.ReceiveBatch;
 import verbena.verbs.SendBatch;
 
 /// The posting side of a [Connection], which also waits for requests that no program sees. Any thread.
@@ -69,6 +70,23 @@ final class Poster {
             if (!posted && request != null) {
                 queue.withdraw(request);
             }
+        }
+    }
+
+    /// Posts a receive without memory.
+    void postEmptyReceive(WorkRequest request) {
+        try (ReceiveBatch batch = queuePair.receiveBatch()) {
+            batch.receive(request.wrId).submit();
+        }
+    }
+
+    /// Posts an atomic, whose previous value goes to the request's word.
+    void postAtomic(MemoryRegion words, WorkRequest request, Begin begin) {
+        try (SendBatch batch = queuePair.sendBatch()) {
+            begin.begin(batch, request.wrId)
+                    .sge(words, request.word(), Long.BYTES)
+                    .signaled()
+                    .submit();
         }
     }
 

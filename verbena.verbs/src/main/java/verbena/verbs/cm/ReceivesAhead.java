@@ -21,11 +21,11 @@ import verbena.verbs.VerbsException;
 final class ReceivesAhead {
     /// A receive that is posted.
     private static final class Slot {
-        private final long offset;
+        private final LocalMemory memory;
         private @Nullable WorkRequest request;
 
-        private Slot(long offset) {
-            this.offset = offset;
+        private Slot(LocalMemory memory) {
+            this.memory = memory;
         }
     }
 
@@ -68,7 +68,7 @@ final class ReceivesAhead {
         lock.lock();
         try {
             for (long at = 0; at < memory.length(); at += bytes) {
-                post(new Slot(at));
+                post(new Slot(memory.slice(at, bytes)));
             }
         } finally {
             lock.unlock();
@@ -77,8 +77,8 @@ final class ReceivesAhead {
 
     private void post(Slot slot) throws InterruptedException {
         assert lock.isHeldByCurrentThread() : "the order of slots is that of posting";
-        slot.request = poster.start(
-                receives, "receive", true, request -> queuePair.postReceive(request.wrId, memory, slot.offset, bytes));
+        slot.request =
+                poster.start(receives, "receive", true, request -> queuePair.postReceive(request.wrId, slot.memory));
         slots.addLast(slot);
         posted.signal();
     }
@@ -87,7 +87,7 @@ final class ReceivesAhead {
     ReceivedMessage receive(MemorySegment into) throws InterruptedException {
         Slot slot = takeNow();
         WorkRequest request = await(slot, into.byteSize());
-        MemorySegment.copy(memory.segment(), slot.offset, into, 0, request.bytesInMemory());
+        MemorySegment.copy(memory.segment(), slot.memory.offset(), into, 0, request.bytesInMemory());
         ReceivedMessage message = request.message();
         receives.recycle(request);
         again(slot);
@@ -98,8 +98,9 @@ final class ReceivesAhead {
     byte[] receive(int maxBytes) throws InterruptedException {
         Slot slot = takeNow();
         WorkRequest request = await(slot, maxBytes);
-        byte[] message =
-                memory.segment().asSlice(slot.offset, request.bytesInMemory()).toArray(ValueLayout.JAVA_BYTE);
+        byte[] message = memory.segment()
+                .asSlice(slot.memory.offset(), request.bytesInMemory())
+                .toArray(ValueLayout.JAVA_BYTE);
         receives.recycle(request);
         again(slot);
         return message;
@@ -147,7 +148,7 @@ final class ReceivesAhead {
         } else if (length > into.length()) {
             fail(request, tooLong(length, into.length()));
         } else {
-            MemorySegment.copy(memory.segment(), slot.offset, into.segment(), 0, length);
+            MemorySegment.copy(memory.segment(), slot.memory.offset(), into.segment(), 0, length);
             return true;
         }
         return false;

@@ -89,7 +89,7 @@ public final class WorkRequest {
 
     /// Ends the whole connection, because a device does not give back a posted request. All threads that wait on the
     /// connection get a [ConnectionException]. Does nothing when the request is done.
-    public void abort() {
+    public void abortConnection() {
         if (!isDone()) {
             outstanding.ending().end(ConnectionException.Reason.CLOSED, verb + " was aborted");
         }

@@ -66,7 +66,12 @@ class OutstandingTest {
         }
 
         @Override
-        public void arm(boolean solicitedOnly) {
+        public void arm() {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void armSolicited() {
             throw new UnsupportedOperationException();
         }
 

@@ -128,10 +128,10 @@ final class AwaitEnd implements WorkerEnd {
             this.slot = slot;
             region = connection.allocate((DEPTH + 1L) * slot);
             queuePair = connection.queuePair();
-            receives = connection.receiveCompletions();
-            sends = connection.sendCompletions();
+            receives = connection.queuePair().options().receiveCq();
+            sends = connection.queuePair().options().sendCq();
             for (int i = 0; i < DEPTH; i++) {
-                queuePair.postReceive(i, region, (long) i * slot, slot);
+                queuePair.postReceive(i, region.slice((long) i * slot, slot));
             }
         }
 
@@ -152,7 +152,7 @@ final class AwaitEnd implements WorkerEnd {
                 return false;
             }
             int at = (int) wc.wrId();
-            queuePair.postReceive(at, region, (long) at * slot, slot);
+            queuePair.postReceive(at, region.slice((long) at * slot, slot));
             return true;
         }
 

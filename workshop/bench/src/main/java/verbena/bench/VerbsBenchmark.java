@@ -19,10 +19,12 @@ import verbena.verbs.Access;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
+import verbena.verbs.LocalMemory;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
+import verbena.verbs.RemoteMemory;
 import verbena.verbs.SendBatch;
 import verbena.verbs.Transition;
 import verbena.verbs.WorkCompletion;
@@ -53,6 +55,8 @@ public class VerbsBenchmark {
     private QueuePair flushing;
     private MemoryRegion memoryA;
     private MemoryRegion memoryB;
+    private LocalMemory from;
+    private RemoteMemory to;
     private final WorkCompletion wc = new WorkCompletion();
 
     @Setup(Level.Trial)
@@ -71,6 +75,8 @@ public class VerbsBenchmark {
         flushing.modify(new Transition.ToError());
         memoryA = domainA.allocate(1 << 16, Access.remoteAll());
         memoryB = domainB.allocate(1 << 16, Access.remoteAll());
+        from = memoryA.slice(0, bytes);
+        to = memoryB.remote();
     }
 
     @TearDown(Level.Trial)
@@ -91,7 +97,7 @@ public class VerbsBenchmark {
     /// Measures one WRITE at a time: the time of a round trip. The engine's thread serves the peer's side.
     @Benchmark
     public void write() {
-        qpA.postWrite(1, memoryA, 0, bytes, memoryB.address(), memoryB.rkey());
+        qpA.postWrite(1, from, to);
         take(1);
     }
 

@@ -120,7 +120,7 @@ public final class Devices {
 
         @Actor
         public void poster(L_Result r) {
-            r.r1 = outcome(() -> qp.postReceive(1, REGION, 0, 8));
+            r.r1 = outcome(() -> qp.postReceive(1, REGION.slice(0, 8)));
         }
 
         @Arbiter
@@ -140,8 +140,8 @@ public final class Devices {
         public ResizeBesidePoll() {
             try (QueuePair qp = DOMAIN.createQueuePair(QueuePairOptions.rc(cq).withDepth(1, 2))) {
                 qp.modify(new Transition.ToInit(Set.of()));
-                qp.postReceive(1, REGION, 0, 8);
-                qp.postReceive(2, REGION, 0, 8);
+                qp.postReceive(1, REGION.slice(0, 8));
+                qp.postReceive(2, REGION.slice(0, 8));
                 qp.modify(new QpModification().state(QpState.ERR)); // flushes both
             }
         }

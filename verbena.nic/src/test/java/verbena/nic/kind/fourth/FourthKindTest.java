@@ -66,11 +66,11 @@ class FourthKindTest {
         /// Sends a number in a message of so many bytes.
         void send(int number, int bytes) {
             region.segment().set(ValueLayout.JAVA_INT, (long) posted * SLOT, number);
-            queuePair.postSend(number, region, (long) posted++ * SLOT, bytes);
+            queuePair.postSend(number, region.slice((long) posted++ * SLOT, bytes));
         }
 
         void receive() {
-            queuePair.postReceive(posted, region, (long) posted++ * SLOT, SLOT);
+            queuePair.postReceive(posted, region.slice((long) posted++ * SLOT, SLOT));
         }
 
         /// The numbers of what has completed; of receives, those in the messages.

@@ -67,11 +67,11 @@ class ThirdKindTest {
 
         void send(String text) {
             region.segment().setString(0, text);
-            queuePair.postSend(1, region, 0, BYTES);
+            queuePair.postSend(1, region.slice(0, BYTES));
         }
 
         void receive() {
-            queuePair.postReceive(2, region, 0, BYTES);
+            queuePair.postReceive(2, region.slice(0, BYTES));
         }
 
         WorkCompletion await() throws InterruptedException {

@@ -26,6 +26,7 @@ import verbena.verbs.GidEntry;
 import verbena.verbs.GidType;
 import verbena.verbs.Mtu;
 import verbena.verbs.QueuePairOptions;
+import verbena.verbs.RemoteMemory;
 import verbena.verbs.WorkCompletion;
 
 /// Devices on Ethernet itself, in a network namespace of a child process: a cable, both of whose ends are here.
@@ -139,7 +140,7 @@ class EthernetDeviceTest {
                     for (int i = 0; i < 100_000; i++) {
                         from.segment().set(java.lang.foreign.ValueLayout.JAVA_BYTE, i, (byte) (i * 31));
                     }
-                    one.postWrite(1, from, 0, 100_000, to.address(), to.rkey());
+                    one.postWrite(1, from.slice(0, 100_000), to.remote());
                     var wc = new WorkCompletion();
                     assertThat(cqA.await(wc, Duration.ofSeconds(30))).isTrue();
                     assertThat(wc.ok()).as(wc.toString()).isTrue();
@@ -158,7 +159,7 @@ class EthernetDeviceTest {
                         var memory = domain.allocate(100, Access.remoteAll())) {
                     qp.connect(new Endpoint(
                             Gid.parse("10.7.0.77"), device.gids().getFirst().type(), 0x1234, 1, Mtu.MTU_1024));
-                    qp.postWrite(1, memory, 0, 100, 0, 0);
+                    qp.postWrite(1, memory.slice(0, 100), new RemoteMemory(0, 0, 100));
                     var wc = new WorkCompletion();
                     assertThat(cq.await(wc, Duration.ofSeconds(30))).isTrue();
                     assertThat(wc.status().name()).isEqualTo("RETRY_EXC_ERR");

@@ -203,7 +203,7 @@ class XdpDeviceTest {
                 for (int i = 0; i < bytes; i++) {
                     source.segment().set(ValueLayout.JAVA_BYTE, i, (byte) (i * 31 + i / 4096));
                 }
-                one.postWrite(1, source, 0, bytes, target.address(), target.rkey());
+                one.postWrite(1, source.slice(0, bytes), target.remote());
                 var wc = new WorkCompletion();
                 assertThat(cqA.await(wc, Duration.ofSeconds(60))).isTrue();
                 assertThat(wc.ok()).as(from + " " + to + " " + wc).isTrue();
@@ -277,7 +277,7 @@ class XdpDeviceTest {
                 List<QueuePair> members = List.of(one, other);
                 for (QueuePair member : members) {
                     member.attachMulticast(group);
-                    member.postReceive(7, to.memory, 0, 200);
+                    member.postReceive(7, to.memory.slice(0, 200));
                 }
                 try (SendBatch batch = sender.sendBatch()) {
                     batch.send(3)
@@ -343,11 +343,8 @@ class XdpDeviceTest {
                                 .get(i)
                                 .postWrite(
                                         i,
-                                        from.memory,
-                                        (long) i * BYTES,
-                                        BYTES,
-                                        to.memory.address() + target,
-                                        to.memory.rkey());
+                                        from.memory.slice((long) i * BYTES, BYTES),
+                                        to.memory.remote().slice(target, BYTES));
                     }
                 }
                 for (Ends from : both) {

@@ -119,7 +119,7 @@ class HostileNeighbourTest {
 
     /// The device works for its other neighbour.
     private void checkAlive() throws InterruptedException {
-        friend.queuePair.postFetchAdd(1, victim.memory.address(), victim.memory.rkey(), 1, friend.memory, 0);
+        friend.queuePair.postFetchAdd(1, victim.memory.remote(), 1, friend.memory.slice(0, 8));
         assertThat(friend.cq.await(wc, SOON))
                 .as("the device serves its other neighbour")
                 .isTrue();
@@ -308,7 +308,7 @@ class HostileNeighbourTest {
             // It says that it sleeps, while the device sends it a packet.
             theirs.set(ValueLayout.JAVA_INT, Neighbours.PAGE_BYTES + FrameRing.ASLEEP, 1);
             Thread device = Thread.ofPlatform().daemon().start(() -> {
-                victim.queuePair.postSend(2, victim.memory, 0, 8);
+                victim.queuePair.postSend(2, victim.memory.slice(0, 8));
                 victim.domain.createQueuePair(QueuePairOptions.rc(victim.cq)).close(); // needs the engine
             });
             device.join(5_000);
@@ -336,7 +336,7 @@ class HostileNeighbourTest {
 
     /// The file that leads to the hostile neighbour, which the device makes for the first frame.
     private MemorySegment takeFile(int fd, Arena own) {
-        victim.queuePair.postSend(1, victim.memory, 0, 8);
+        victim.queuePair.postSend(1, victim.memory.slice(0, 8));
         long end = System.nanoTime() + SOON.toNanos();
         while (true) {
             assertThat(System.nanoTime()).as("a file in time").isLessThan(end);

@@ -74,7 +74,12 @@ public final class Waits {
         }
 
         @Override
-        public void arm(boolean solicitedOnly) {
+        public void arm() {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void armSolicited() {
             throw new UnsupportedOperationException();
         }
 

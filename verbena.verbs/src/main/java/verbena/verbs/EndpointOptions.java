@@ -5,7 +5,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 
-/// The options of [QueuePair#connect(Endpoint, ConnectOptions)]. Start with [#defaults()]. Immutable.
+/// The options of [QueuePair#connect(Endpoint, EndpointOptions)]. Start with [#defaults()]. Immutable.
 ///
 /// Each end sets its own, because the ends agree on nothing. For connections by address and port there are
 /// [verbena.verbs.cm.ConnectionOptions] in place of these.
@@ -21,7 +21,7 @@ import java.util.Set;
 ///     [DeviceAttributes#maxQpReadAtomic()])
 /// @param trafficClass IPv6 traffic class or IPv4 TOS, 0 to 255
 /// @since 0.1
-public record ConnectOptions(
+public record EndpointOptions(
         Set<Access> access,
         Optional<Mtu> mtu,
         AckTimeout ackTimeout,
@@ -32,7 +32,7 @@ public record ConnectOptions(
         int trafficClass) {
     /// @throws IllegalArgumentException when a number is out of range; names it
     @Preview
-    public ConnectOptions {
+    public EndpointOptions {
         access = Set.copyOf(access);
         Objects.requireNonNull(mtu, "mtu");
         Objects.requireNonNull(ackTimeout, "ackTimeout");
@@ -45,8 +45,8 @@ public record ConnectOptions(
 
     /// Returns the defaults: the peer may READ, WRITE and do atomics where regions allow; 67 ms ACK timeout, 7
     /// retries, RNR without limit with 0.64 ms between attempts, 16 READs and atomics.
-    public static ConnectOptions defaults() {
-        return new ConnectOptions(
+    public static EndpointOptions defaults() {
+        return new EndpointOptions(
                 Access.remoteAll(),
                 Optional.empty(),
                 AckTimeout.atLeast(Duration.ofMillis(60)),
@@ -58,14 +58,14 @@ public record ConnectOptions(
     }
 
     /// Returns these options with other rights of the peer. Regions may grant less.
-    public ConnectOptions withAccess(Set<Access> access) {
-        return new ConnectOptions(
+    public EndpointOptions withAccess(Set<Access> access) {
+        return new EndpointOptions(
                 access, mtu, ackTimeout, retryCount, rnrRetry, minRnrTimer, maxReadAtomic, trafficClass);
     }
 
     /// Returns these options with this path MTU, which both ends have to set alike.
-    public ConnectOptions withMtu(Mtu mtu) {
-        return new ConnectOptions(
+    public EndpointOptions withMtu(Mtu mtu) {
+        return new EndpointOptions(
                 access, Optional.of(mtu), ackTimeout, retryCount, rnrRetry, minRnrTimer, maxReadAtomic, trafficClass);
     }
 
@@ -74,26 +74,26 @@ public record ConnectOptions(
     /// @param ackTimeout time to wait for an answer before sending again
     /// @param retryCount attempts after the first, 0 to 7
     /// @param rnrRetry attempts after an RNR NAK, 0 to 6; 7 is without limit
-    public ConnectOptions withRetries(AckTimeout ackTimeout, int retryCount, int rnrRetry) {
-        return new ConnectOptions(
+    public EndpointOptions withRetries(AckTimeout ackTimeout, int retryCount, int rnrRetry) {
+        return new EndpointOptions(
                 access, mtu, ackTimeout, retryCount, rnrRetry, minRnrTimer, maxReadAtomic, trafficClass);
     }
 
     /// Returns these options with another time that the peer waits when this end has posted no receive.
-    public ConnectOptions withMinRnrTimer(RnrTimer minRnrTimer) {
-        return new ConnectOptions(
+    public EndpointOptions withMinRnrTimer(RnrTimer minRnrTimer) {
+        return new EndpointOptions(
                 access, mtu, ackTimeout, retryCount, rnrRetry, minRnrTimer, maxReadAtomic, trafficClass);
     }
 
     /// Returns these options with another number of READs and atomics at once in each direction, 0 to 255.
-    public ConnectOptions withMaxReadAtomic(int maxReadAtomic) {
-        return new ConnectOptions(
+    public EndpointOptions withMaxReadAtomic(int maxReadAtomic) {
+        return new EndpointOptions(
                 access, mtu, ackTimeout, retryCount, rnrRetry, minRnrTimer, maxReadAtomic, trafficClass);
     }
 
     /// Returns these options with another IPv6 traffic class or IPv4 TOS, 0 to 255.
-    public ConnectOptions withTrafficClass(int trafficClass) {
-        return new ConnectOptions(
+    public EndpointOptions withTrafficClass(int trafficClass) {
+        return new EndpointOptions(
                 access, mtu, ackTimeout, retryCount, rnrRetry, minRnrTimer, maxReadAtomic, trafficClass);
     }
 }
