@@ -58,7 +58,7 @@ public enum Rule {
             "add 40 bytes to each receive, and read the data after them"),
     NO_RECEIVE(
             Grade.LUCK,
-            "a message was posted for which the peer has no receive, and attempts are limited",
+            "a message was posted although the peer has no receive, and RNR retries are limited",
             "IBTA 9.7.5.2.8: the peer answers with an RNR NAK; after the attempts the request ends with RNR_RETRY_EXC_ERR",
             "the connection ends when the peer is slower than the attempts last",
             "post receives before the peer may send, and count credits"),
