@@ -316,15 +316,15 @@ static void what_a_listener_accepts_waits(void) {
 #define CROWD 150
 #define PLACES 128
 
-/* Waits until that many of the crowd are connected, whoever they are: under load they do not come in the order in which they asked.
- * Returns how many are not. */
-static int waiting_behind(int places, const int *crowd) {
+/* Waits until as many of the crowd are connected as there are places, whoever they are: under load they do not come in the order in
+ * which they asked. Returns how many are not. */
+static int waiting_behind(const int *crowd) {
     struct pollfd fds[CROWD];
     int waiting = CROWD;
     for (int i = 0; i < CROWD; i++) {
         fds[i] = (struct pollfd) {.fd = crowd[i], .events = POLLOUT};
     }
-    while (CROWD - waiting < places && rpoll(fds, waiting, 20000) > 0) {
+    while (CROWD - waiting < PLACES && rpoll(fds, waiting, 20000) > 0) {
         for (int i = waiting - 1; i >= 0; i--) {
             if (fds[i].revents) {
                 EXPECT(fds[i].revents == POLLOUT);
@@ -348,7 +348,7 @@ static void more_than_the_backlog(void) {
         EXPECT(rfcntl(crowd[i], F_SETFL, O_NONBLOCK) == 0);
         EXPECT_ERRNO(EINPROGRESS, rconnect(crowd[i], (struct sockaddr *) &there, length) == -1);
     }
-    EXPECT(waiting_behind(PLACES, crowd) == CROWD - PLACES);
+    EXPECT(waiting_behind(crowd) == CROWD - PLACES);
     for (int i = 0; i < CROWD; i++) {
         EXPECT(turns_to(full, POLLIN));
         taken[i] = raccept(full, NULL, NULL);

@@ -45,6 +45,8 @@ public final class Frame {
     public long destinationLow;
     /// UDP source port; ignored on receipt by everything but the ICRC.
     public int sourcePort;
+    /// The second UDP port of a link, where the packet goes to it or came to it; 0 is the link's own.
+    public int secondPort;
     /// IPv4 TOS or IPv6 traffic class, ECN in the two low bits.
     public int trafficClass;
     /// Time to live; 0 lets the link choose.
@@ -132,6 +134,7 @@ public final class Frame {
         destinationHigh = other.destinationHigh;
         destinationLow = other.destinationLow;
         sourcePort = other.sourcePort;
+        secondPort = other.secondPort;
         trafficClass = other.trafficClass;
         hopLimit = other.hopLimit;
         serviceLevel = other.serviceLevel;

@@ -185,6 +185,10 @@ public final class MpaConnection {
             onRejection(data);
             return length;
         }
+        if (!secret.isProven(bytes.asSlice(from, length), data)) {
+            rejected(RejectReason.CONSUMER_REJECT, peer + " has accepted without proving the secret", PrivateData.NONE);
+            return available;
+        }
         var said = MpaTerms.read(bytes, from);
         MpaTerms.Outcome outcome = MpaTerms.ofInitiator(asked, said, end.ird(), end.ord(), segmentBytes);
         StreamTerms terms = outcome.terms();
@@ -196,10 +200,6 @@ public final class MpaConnection {
                     PrivateData.NONE);
             return available;
         }
-        if (!secret.isProven(bytes.asSlice(from, length), data)) {
-            rejected(RejectReason.CONSUMER_REJECT, peer + " has accepted without proving the secret", PrivateData.NONE);
-            return available;
-        }
         agreed = terms;
         state = State.REPLY_RECEIVED;
         await(null, 0);
@@ -209,8 +209,9 @@ public final class MpaConnection {
 
     /// Ends the attempt, or goes on over another TCP connection when the peer has only asked for a proof.
     private void onRejection(PrivateData data) {
-        CmRefusal refusal = CmRefusal.of(verbena.wire.cm.PrivateData.of(data.bytes()));
-        if (secret.takesChallenge(data)) {
+        var info = verbena.wire.cm.PrivateData.of(data.bytes());
+        CmRefusal refusal = CmRefusal.of(info);
+        if (refusal == CmRefusal.CHALLENGE && secret.takesChallenge(CmRefusal.challenge(info))) {
             state = State.CONNECTING;
             actions.add(new MpaAction.Close(true));
             actions.add(new MpaAction.Connect());

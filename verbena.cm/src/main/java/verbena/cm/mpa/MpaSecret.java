@@ -2,6 +2,7 @@ package verbena.cm.mpa;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.Arrays;
@@ -104,13 +105,20 @@ public final class MpaSecret {
 
     // ---- the active side's
 
-    /// Returns a request with its proof.
+    /// Returns a request with its proof. One without it, which asks for a challenge, is for a connection without a
+    /// first message. A peer that knows no secret accepts it, and is left at once. Linux's soft-iWARP stops the
+    /// whole kernel (BUG in `cm_close_handler`) when an initiator leaves between reply and first message.
     MemorySegment prove(MpaTerms terms, PrivateData data) {
         if (secret.isNone()) {
             return terms.frame(false, false, data);
         }
-        MemorySegment frame =
-                terms.frame(false, false, joined(MARK, nonce, new byte[CmProof.PROOF_BYTES], data.bytes()));
+        byte[] marked = ByteBuffer.allocate(REQUEST_BYTES + data.length())
+                .put(MARK)
+                .put(nonce)
+                .put(REQUEST_BYTES, data.bytes())
+                .array();
+        MpaTerms how = challenge.length > 0 ? terms : terms.withoutFirstMessage();
+        MemorySegment frame = how.frame(false, false, PrivateData.of(marked));
         request = bytes(frame);
         if (challenge.length > 0) {
             put(frame, PROOF_AT, proof(ACTIVE, request));
@@ -118,15 +126,15 @@ public final class MpaSecret {
         return frame;
     }
 
-    /// Takes the challenge of a peer, so that the next request proves the secret. Returns false when a rejection is
-    /// no challenge, or one too many.
-    boolean takesChallenge(PrivateData rejection) {
-        var info = verbena.wire.cm.PrivateData.of(rejection.bytes());
-        if (CmRefusal.of(info) != CmRefusal.CHALLENGE || secret.isNone() || ++challenges > CHALLENGES_MAX) {
+    /// Takes the challenge of a peer, so that the next request proves the secret. Returns false when it is one too
+    /// many,
+    /// or there is nothing to prove.
+    boolean takesChallenge(byte[] asked) {
+        if (secret.isNone() || ++challenges > CHALLENGES_MAX) {
             return false;
         }
         if (challenge.length == 0) {
-            challenge = CmRefusal.challenge(info);
+            challenge = asked;
         } else {
             restart(); // the proof was late
         }
@@ -199,7 +207,11 @@ public final class MpaSecret {
         if (secret.isNone()) {
             return terms.frame(true, false, data);
         }
-        MemorySegment frame = terms.frame(true, false, joined(MARK, new byte[CmProof.PROOF_BYTES], data.bytes()));
+        byte[] marked = ByteBuffer.allocate(REPLY_BYTES + data.length())
+                .put(MARK)
+                .put(REPLY_BYTES, data.bytes())
+                .array();
+        MemorySegment frame = terms.frame(true, false, PrivateData.of(marked));
         put(frame, NONCE_AT, proof(PASSIVE, request, bytes(frame)));
         return frame;
     }
@@ -251,15 +263,5 @@ public final class MpaSecret {
     private static void put(MemorySegment frame, int at, byte[] bytes) {
         long to = (long) MpaFrame.privateDataOffset(frame, 0) + at;
         MemorySegment.copy(bytes, 0, frame, ValueLayout.JAVA_BYTE, to, bytes.length);
-    }
-
-    private static PrivateData joined(byte[]... parts) {
-        byte[] all = NOTHING;
-        for (byte[] part : parts) {
-            int at = all.length;
-            all = Arrays.copyOf(all, at + part.length);
-            System.arraycopy(part, 0, all, at, part.length);
-        }
-        return PrivateData.of(all);
     }
 }

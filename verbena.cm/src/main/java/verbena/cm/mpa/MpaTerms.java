@@ -47,6 +47,11 @@ public record MpaTerms(
         return new MpaTerms(2, true, crc, false, true, false, true, true, ird, ord);
     }
 
+    /// Returns these terms without a first message of the initiator: its application has to send first.
+    MpaTerms withoutFirstMessage() {
+        return new MpaTerms(revision, enhanced, crc, markers, false, false, false, false, ird, ord);
+    }
+
     /// Returns terms of revision 1: nothing is agreed about READs, and the initiator's application has to send
     /// first.
     public static MpaTerms basic(boolean crc) {

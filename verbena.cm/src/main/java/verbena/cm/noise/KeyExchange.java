@@ -52,8 +52,11 @@ public final class KeyExchange {
 
     private static final int COMPUTE_BURST = 32;
 
+    /// The place of the port behind the SPI.
+    private static final int PORT_AT = Integer.BYTES;
+
     private static final byte[] NOTHING = new byte[0];
-    private static final byte[] PROLOGUE = "Verbena PSP keys 1".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] PROLOGUE = "Verbena PSP keys 2".getBytes(StandardCharsets.US_ASCII);
 
     /// The two ends, as one of them sees it.
     ///
@@ -113,7 +116,12 @@ public final class KeyExchange {
     /// The device around it.
     public interface Host {
         /// Sends a datagram, which may be lost.
-        void send(Pair pair, byte[] message);
+        ///
+        /// @param port the second port that both ends have, or 0
+        void send(Pair pair, byte[] message, int port);
+
+        /// Returns the second port, at which this end takes packets too; 0 when it has none.
+        int port();
 
         /// Chooses an SPI for packets from this peer; 0 when there is room for no other peer.
         int chooseSpi(Pair pair);
@@ -303,7 +311,7 @@ public final class KeyExchange {
         byte[] id = drawn(KeyMessage.ID_BYTES);
         byte[] hello = write(KeyMessage.Kind.HELLO, pair, id, new byte[KeyMessage.Kind.HELLO.bodyBytes]);
         begun.put(pair, new Begun(id, hello, now));
-        host.send(pair, hello);
+        host.send(pair, hello, 0);
     }
 
     /// Notes that the peer has sealed by the keys of the last agreement that this end began.
@@ -327,7 +335,7 @@ public final class KeyExchange {
     /// Sends a peer the message that this end has no keys for an SPI.
     public void tellUnknown(Pair pair, int spi) {
         unknownLeft--;
-        host.send(pair, write(KeyMessage.Kind.UNKNOWN, pair, drawn(KeyMessage.ID_BYTES), number(spi)));
+        host.send(pair, write(KeyMessage.Kind.UNKNOWN, pair, drawn(KeyMessage.ID_BYTES), number(spi)), 0);
     }
 
     // --- messages
@@ -360,7 +368,7 @@ public final class KeyExchange {
 
     private boolean onHello(Pair pair, byte[] id, long now) {
         renewCookieKey(now);
-        host.send(pair, write(KeyMessage.Kind.COOKIE, pair, id, cookie(cookieKey, pair, id)));
+        host.send(pair, write(KeyMessage.Kind.COOKIE, pair, id, cookie(cookieKey, pair, id)), 0);
         return true;
     }
 
@@ -390,7 +398,7 @@ public final class KeyExchange {
                 KeyMessage.Kind.FIRST,
                 write(KeyMessage.Kind.FIRST, pair, id, Handshake.joined(cookie, handshake.write(new byte[0]))),
                 now);
-        host.send(pair, one.message);
+        host.send(pair, one.message, 0);
         return true;
     }
 
@@ -404,7 +412,7 @@ public final class KeyExchange {
         Answered known = answered.get(ByteBuffer.wrap(id));
         if (known != null) {
             if (known.handshake != null) {
-                host.send(pair, known.message); // the answer was lost
+                host.send(pair, known.message, 0); // the answer was lost
             }
             return known.handshake != null;
         }
@@ -422,11 +430,15 @@ public final class KeyExchange {
             return false;
         }
         begun.remove(pair);
-        byte[] second = write(KeyMessage.Kind.SECOND, pair, id, handshake.write(Handshake.joined(number(spi), shown)));
+        byte[] told = ByteBuffer.allocate(PORT_AT + Short.BYTES)
+                .putInt(spi)
+                .putShort((short) host.port())
+                .array();
+        byte[] second = write(KeyMessage.Kind.SECOND, pair, id, handshake.write(Handshake.joined(told, shown)));
         var answer = new Answered(pair, spi, second, handshake, now);
         answered.put(ByteBuffer.wrap(id), answer);
         lastAnswered.put(pair, answer);
-        host.send(pair, second);
+        host.send(pair, second, 0);
         return true;
     }
 
@@ -472,7 +484,7 @@ public final class KeyExchange {
             fail(pair);
             return false;
         }
-        if (!isBelieved(pair, handshake, theirs)) {
+        if (!isBelieved(pair, handshake, theirs, PORT_AT + Short.BYTES)) {
             fail(pair);
             return true;
         }
@@ -485,7 +497,8 @@ public final class KeyExchange {
         byte[][] keys = handshake.keys();
         one.sends(KeyMessage.Kind.THIRD, write(KeyMessage.Kind.THIRD, pair, id, third), now);
         host.onAgreed(pair, new Agreed(false, keys[0], number(theirs), keys[1], spi));
-        host.send(pair, one.message);
+        int port = Short.toUnsignedInt(ByteBuffer.wrap(theirs).getShort(PORT_AT));
+        host.send(pair, one.message, port == host.port() ? port : 0); // repeated at the port where the others came
         return true;
     }
 
@@ -505,7 +518,7 @@ public final class KeyExchange {
             if (theirs == null || !PspHeader.isSpi(number(theirs))) {
                 return false;
             }
-            if (!isBelieved(pair, handshake, theirs)) {
+            if (!isBelieved(pair, handshake, theirs, Integer.BYTES)) {
                 return true;
             }
             byte[][] keys = handshake.keys();
@@ -519,9 +532,9 @@ public final class KeyExchange {
 
     /// Returns whether the peer is who is at its address.
     ///
-    /// @param payload an SPI, and what the peer shows
-    private boolean isBelieved(Pair pair, Handshake handshake, byte[] payload) {
-        byte[] theirs = Arrays.copyOfRange(payload, Integer.BYTES, payload.length);
+    /// @param payload what the peer shows, from `at` on
+    private boolean isBelieved(Pair pair, Handshake handshake, byte[] payload, int at) {
+        byte[] theirs = Arrays.copyOfRange(payload, at, payload.length);
         String why = host.credentials().refusal(pair.remote, handshake.peerIdentity(), theirs);
         if (why != null) {
             counter.accept(Count.REFUSED);
@@ -574,7 +587,7 @@ public final class KeyExchange {
             }
             one.pauseNanos = Math.min(2 * one.pauseNanos, RESEND_NANOS_MAX);
             one.nextNanos = now + one.pauseNanos;
-            host.send(pair, one.message);
+            host.send(pair, one.message, 0);
         }
     }
 

@@ -40,9 +40,9 @@ final class KeyMessage {
         COOKIE(16),
         /// The cookie, and the first message of Noise.
         FIRST(16 + 48),
-        /// The second message of Noise, with an SPI, and what [Credentials] show.
-        SECOND(32 + 48 + 20),
-        /// The third message of Noise, with the same.
+        /// The second message of Noise, with an SPI, a port, and what [Credentials] show.
+        SECOND(32 + 48 + 22),
+        /// The third message of Noise, with an SPI, and what [Credentials] show.
         THIRD(48 + 20),
         /// A message that its sender has no keys for an SPI.
         UNKNOWN(4);

@@ -125,6 +125,15 @@ class MpaSecretTest {
         assertThat(unproven).isEmpty();
     }
 
+    /// So that a peer without a secret, which accepts the first, is left in a state that its kernel knows.
+    @Test
+    void onlyTheRequestThatProvesTheSecretOffersAFirstMessage() {
+        assertThat(connect(SECRET, SECRET)).isInstanceOf(MpaEvent.Accepted.class);
+        assertThat(requests)
+                .map(frame -> MpaTerms.read(MemorySegment.ofArray(frame), 0).peerToPeer())
+                .containsExactly(false, true);
+    }
+
     @Test
     void withoutSecretsNothingIsAdded() {
         assertThat(connect(Secret.NONE, Secret.NONE)).isInstanceOf(MpaEvent.Accepted.class);

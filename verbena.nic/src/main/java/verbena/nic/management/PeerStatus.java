@@ -9,6 +9,7 @@ import java.util.Map;
 /// @param policy `required` or `offered`
 /// @param state `encrypted`, `agreeing` on keys, or `in the clear`
 /// @param cipher of packets of the device, such as `AES_GCM_128`
+/// @param port of UDP that encrypted packets to it go to
 /// @param spi the number of the keys of packets that leave; 0 when there are no keys
 /// @param keyAgeMillis the age of these keys
 /// @param agreements how often keys have come into use: one more than they were replaced
@@ -21,6 +22,7 @@ public record PeerStatus(
         String policy,
         String state,
         String cipher,
+        int port,
         int spi,
         long keyAgeMillis,
         int agreements,

@@ -134,6 +134,7 @@ public final class Management {
                     peer.policy().toString(),
                     peer.isPlain() ? "in the clear" : peer.spi() == 0 ? "agreeing" : "encrypted",
                     peer.cipher(),
+                    peer.port(),
                     peer.spi(),
                     TimeUnit.NANOSECONDS.toMillis(peer.ageNanos()),
                     peer.agreements(),

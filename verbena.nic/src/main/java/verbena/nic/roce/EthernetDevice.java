@@ -58,7 +58,8 @@ record EthernetDevice(String name, HostInterface host, GidType type, DeviceOptio
             Protection protection = options.protection();
             links = options.engines() > 1
                     ? EthernetLink.openQueues(host, gids(), options.vlan(), way, options.engines())
-                    : List.of(EthernetLink.open(host, gids(), options.vlan(), way, protection.isOn()));
+                    : List.of(
+                            EthernetLink.open(host, gids(), options.vlan(), way, protection.isOn(), protection.port()));
             List<Link> used = links.stream().map(this::withFaults).toList();
             if (protection.isOn()) {
                 used = List.of(protection.wrap(used.getFirst()));

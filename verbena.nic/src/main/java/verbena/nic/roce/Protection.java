@@ -13,6 +13,7 @@ import verbena.nic.link.psp.KeyLog;
 import verbena.nic.link.psp.PspLink;
 import verbena.nic.link.psp.PspPolicy;
 import verbena.verbs.GidEntry;
+import verbena.wire.psp.PspHeader;
 import verbena.wire.psp.PspVersion;
 
 /// The encryption of a device's packets, and the file that has the secret of all its peers: the options `psp` and
@@ -114,6 +115,11 @@ record Protection(
         if (!isOn() && keyLog != null) {
             throw new IllegalArgumentException("device " + device + ": option \"keylog\" needs psp=on");
         }
+    }
+
+    /// Returns the UDP port that protected packets would like; 0 for none.
+    int port() {
+        return isOn() ? PspHeader.UDP_PORT : 0;
     }
 
     /// Wraps a link that leaves packets as they are.

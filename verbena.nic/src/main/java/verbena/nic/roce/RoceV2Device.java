@@ -59,7 +59,8 @@ record RoceV2Device(String name, HostInterface host, DeviceOptions options) impl
             int engines = options.enginesToOpen();
             CongestionRule congestion = options.congestionOn(host);
             boolean isProtected = options.protection().isOn();
-            UdpOptions how = isProtected ? options.link().wrap() : options.link();
+            UdpOptions how =
+                    isProtected ? options.link().wrap(options.protection().port()) : options.link();
             UdpOptions alone = engines == 1 ? how : how.share();
             UdpLink first = host.gids().isEmpty()
                     ? UdpLinks.openOnLoopback(host, PORT, alone)

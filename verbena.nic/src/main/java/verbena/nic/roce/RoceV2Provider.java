@@ -4,8 +4,12 @@ import java.util.List;
 import java.util.Optional;
 import verbena.nic.kind.HostProvider;
 import verbena.nic.link.Interfaces.HostInterface;
+import verbena.nic.link.LinkException;
+import verbena.nic.link.LoopbackAddress;
+import verbena.nic.link.NativeAccess;
 import verbena.verbs.Device;
 import verbena.verbs.GidType;
+import verbena.wire.psp.PspHeader;
 
 /// The provider of `rocev2` devices: one on loopback, one for each network interface with an address, and one for
 /// any local address by name. [Device] tells the names; the options are
@@ -37,6 +41,21 @@ public final class RoceV2Provider extends HostProvider {
     public static Optional<String> policy() {
         Protection protection = Protection.ofSurroundings();
         return protection.isOn() ? Optional.of(protection.policy().toString()) : Optional.empty();
+    }
+
+    /// Returns which UDP port this process can have for protected packets, with the reason when it is not that of
+    /// PSP.
+    public static String pspPort() {
+        String none = NativeAccess.whyPortable();
+        if (none == null) {
+            try {
+                var _ = LoopbackAddress.find(PspHeader.UDP_PORT);
+                return "UDP port 1000, with peers that have it too";
+            } catch (LinkException _) {
+                none = "port 1000 needs CAP_NET_BIND_SERVICE, or net.ipv4.ip_unprivileged_port_start=1000";
+            }
+        }
+        return "UDP port 4791, because " + none;
     }
 
     @Override

@@ -231,7 +231,7 @@ class ForgedSourceTest {
         Link made = LoopbackAddress.claim(address -> UdpLinks.open(
                 Interfaces.loopback().withOnly(address).gids(),
                 RoceV2.UDP_PORT,
-                UdpOptions.DEFAULT.with(kind).wrap()));
+                UdpOptions.DEFAULT.with(kind).wrap(0)));
         return new PspLink(
                 made,
                 secret,

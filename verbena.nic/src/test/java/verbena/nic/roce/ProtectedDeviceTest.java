@@ -97,7 +97,7 @@ class ProtectedDeviceTest {
     }
 
     /// Connects two devices, and moves memory there and back, protected.
-    private static void exchange(Context serverDevice, Context clientDevice) throws Exception {
+    static void exchange(Context serverDevice, Context clientDevice) throws Exception {
         move(serverDevice, clientDevice);
         for (Context one : new Context[] {serverDevice, clientDevice}) {
             one.counters().forEach((counter, count) -> {
@@ -203,6 +203,7 @@ class ProtectedDeviceTest {
         try (Context first = Device.named("rocev2@127.0.0.77" + options).open()) {
             assertThat(first.gids(1)).hasSize(1);
             assertThat(first.attributes().has(Capability.MULTICAST)).isFalse();
+            assertThat(first.attributes().has(Capability.RAW_PACKET)).isFalse(); // they would leave as they are
             refused("rocev2@127.0.0.77" + options, "shares its address with no other");
         }
         try (Context plain = Device.named("rocev2@127.0.0.77").open()) {
@@ -224,14 +225,7 @@ class ProtectedDeviceTest {
                     Context plain = Device.named("rocev2,psp=off").open()) {
                 exchange(server, client);
                 move(plain, client);
-                LateBeans.begin();
-                var beans = ManagementFactory.getPlatformMBeanServer();
-                var name = beans.queryNames(new ObjectName(DeviceMXBean.DOMAIN + ":type=Device,*"), null).stream()
-                        .filter(one -> one.getKeyProperty("name").contains("psp=offered"))
-                        .max(Comparator.comparingInt(one -> Integer.parseInt(one.getKeyProperty("id"))))
-                        .orElseThrow();
-                List<PeerStatus> peers =
-                        JMX.newMXBeanProxy(beans, name, DeviceMXBean.class).getPeers();
+                List<PeerStatus> peers = peers(client);
                 assertThat(peers).extracting(PeerStatus::state).containsExactlyInAnyOrder("encrypted", "in the clear");
                 PeerStatus encrypted = peers.stream()
                         .filter(one -> one.state().equals("encrypted"))
@@ -247,6 +241,18 @@ class ProtectedDeviceTest {
         assertThat(RecordingFile.readAllEvents(file))
                 .extracting(event -> event.getEventType().getName())
                 .contains("verbena.KeysAgreed", "verbena.PeerInTheClear");
+    }
+
+    /// Returns what JMX says of the peers of a device.
+    static List<PeerStatus> peers(Context device) throws Exception {
+        LateBeans.begin();
+        var beans = ManagementFactory.getPlatformMBeanServer();
+        var name = beans.queryNames(new ObjectName(DeviceMXBean.DOMAIN + ":type=Device,*"), null).stream()
+                .filter(one ->
+                        one.getKeyProperty("name").contains(device.device().name()))
+                .max(Comparator.comparingInt(one -> Integer.parseInt(one.getKeyProperty("id"))))
+                .orElseThrow();
+        return JMX.newMXBeanProxy(beans, name, DeviceMXBean.class).getPeers();
     }
 
     @Test

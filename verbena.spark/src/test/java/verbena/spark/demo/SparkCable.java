@@ -118,12 +118,13 @@ final class SparkCable implements AutoCloseable {
                 end, home.java(List.of("-Xmx256m", "-Dspark.local.dir=" + scratch), main, arguments), main, ready);
     }
 
-    /// Begins to record what RoCE's port of the first host sends and gets. The recorder, a program of others, ends by
-    /// itself after so many datagrams, because it loses what it has not written when others end it.
+    /// Begins to record what the ports of RoCE and of PSP of the first host send and get. The recorder, a program
+    /// of others, ends by itself after so many datagrams, because it loses what it has not written when others end
+    /// it.
     Process record(int datagrams, Path file) throws IOException {
         String command = "dumpcap -q -i eth0 -s 128 -c " + datagrams + " -w " + file + " -f";
         var words = new ArrayList<String>(List.of(command.split(" ", -1)));
-        words.add("udp port 4791");
+        words.add("udp port 4791 or udp port 1000");
         return start(1, new ProcessBuilder(words), "dumpcap", "File: ");
     }
 

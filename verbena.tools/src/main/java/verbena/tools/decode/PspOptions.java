@@ -28,7 +28,7 @@ final class PspOptions {
             names = "--psp-port",
             paramLabel = "P",
             defaultValue = "1000",
-            description = "UDP port of PSP (default ${DEFAULT-VALUE}).")
+            description = "UDP port of PSP (default ${DEFAULT-VALUE}); port 4791 is tried too.")
     private int port;
 
     int port() {

@@ -39,7 +39,8 @@ public final class DevicesCommand implements Runnable {
         }
         try {
             RoceV2Provider.policy()
-                    .ifPresent(policy -> out.println("    rocev2 encrypts, by VERBENA_PSP or verbena.psp: " + policy));
+                    .ifPresent(policy -> out.println("    rocev2 encrypts, by VERBENA_PSP or verbena.psp: " + policy
+                            + "; " + RoceV2Provider.pspPort()));
         } catch (IllegalArgumentException e) {
             throw new CommandFailed(String.valueOf(e.getMessage()), e);
         }

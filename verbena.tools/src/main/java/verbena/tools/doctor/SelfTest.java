@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import verbena.nic.link.Interfaces.HostInterface;
+import verbena.nic.roce.RoceV2Provider;
 import verbena.verbs.Access;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
@@ -15,6 +16,7 @@ import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.VerbsException;
 import verbena.verbs.WorkCompletion;
+import verbena.wire.psp.PspHeader;
 
 /// A test that opens a device at each address, and makes it WRITE to itself through its sockets: a packet of the
 /// path MTU.
@@ -77,14 +79,17 @@ final class SelfTest implements Check {
                                     : "";
             return failure.isEmpty()
                     ? Finding.ok(
-                            device,
-                            "opens; a WRITE of " + bytes + " bytes to itself arrived"
-                                    + (isEncrypted(context) ? "; its packets are encrypted (psp)" : ""))
+                            device, "opens; a WRITE of " + bytes + " bytes to itself arrived" + encryption(context))
                     : Finding.fail(device, "opens, but a WRITE to itself failed: " + failure, remedy);
         }
     }
 
-    private static boolean isEncrypted(Context context) {
-        return context.counters().getOrDefault("psp.peers.now", 0L) > 0;
+    private static String encryption(Context context) {
+        if (context.counters().getOrDefault("psp.peers.now", 0L) == 0) {
+            return "";
+        }
+        boolean isOwnPort = context.counters().getOrDefault("psp.port.now", 0L) == PspHeader.UDP_PORT;
+        return "; its packets are encrypted (psp, "
+                + (isOwnPort ? "UDP port " + PspHeader.UDP_PORT : RoceV2Provider.pspPort()) + ")";
     }
 }

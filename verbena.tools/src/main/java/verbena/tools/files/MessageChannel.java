@@ -156,11 +156,13 @@ final class MessageChannel implements AutoCloseable {
         }
     }
 
-    /// Waits until no WRITE is under way, so that memory may go. On a connection that has ended they come back.
+    /// Waits until no WRITE is under way, so that memory may go, but not for longer than the peer may be silent. On
+    /// a connection that has ended they come back.
     void awaitTransfers() {
         try {
+            long end = System.nanoTime() + silence.toNanos();
             for (long offset : transfers.underWay()) {
-                transfers.await(offset, silence);
+                transfers.await(offset, Duration.ofNanos(Math.max(0, end - System.nanoTime())));
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -171,9 +171,10 @@ public final class TopTable {
                             peer.state(),
                             peer.spi() == 0
                                     ? ""
-                                    : " by %s, SPI 0x%08x, for %d s, keys no. %d"
+                                    : " by %s at UDP port %d, SPI 0x%08x, for %d s, keys no. %d"
                                             .formatted(
                                                     peer.cipher(),
+                                                    peer.port(),
                                                     peer.spi(),
                                                     peer.keyAgeMillis() / 1_000,
                                                     peer.agreements()),

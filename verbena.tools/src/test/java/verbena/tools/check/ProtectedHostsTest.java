@@ -263,7 +263,7 @@ class ProtectedHostsTest {
                 boolean isRoce = bytes.byteSize() >= 54
                         && BigEndian.u16(bytes, 12) == 0x0800
                         && BigEndian.u8(bytes, 23) == 17
-                        && BigEndian.u16(bytes, 36) == 4791;
+                        && (BigEndian.u16(bytes, 36) == 4791 || BigEndian.u16(bytes, 36) == 1000);
                 if (isRoce && (BigEndian.u8(bytes, 43) & 0xF) == 0) { // the version of RoCE's transport
                     clear++;
                 } else if (isRoce) {

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import verbena.nic.roce.RoceV2Provider;
 import verbena.tools.Cli;
 
 class DeviceCommandsTest {
@@ -30,7 +31,11 @@ class DeviceCommandsTest {
         assertThat(Cli.run("devices").out()).doesNotContain("encrypts");
         Path policy = Files.writeString(folder.resolve("psp"), "secret s\n10.0.0.0/8 required\ndefault off\n");
         assertThat(under(policy.toString()).out())
-                .endsWith("    rocev2 encrypts, by VERBENA_PSP or verbena.psp: 10.0.0.0/8 required, others off\n");
+                .endsWith("    rocev2 encrypts, by VERBENA_PSP or verbena.psp: 10.0.0.0/8 required, others off; "
+                        + RoceV2Provider.pspPort() + "\n")
+                .containsAnyOf(
+                        "; UDP port 1000, with peers that have it too\n",
+                        "; UDP port 4791, because port 1000 needs CAP_NET_BIND_SERVICE");
         assertThat(under("off").out()).doesNotContain("encrypts");
         Cli wrong = under("sometimes");
         assertThat(wrong.status()).isEqualTo(1);

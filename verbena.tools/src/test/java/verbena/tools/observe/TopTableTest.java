@@ -103,8 +103,18 @@ class TopTableTest {
     @Test
     void peersAndTheirKeysAreTold() {
         var one = new PeerStatus(
-                "10.0.0.2", "required", "encrypted", "AES_GCM_256", 0x1234, 61_000, 3, 9, 8, Map.of("forged", 2L));
-        var other = new PeerStatus("10.0.0.3", "offered", "in the clear", "AES_GCM_256", 0, 0, 0, 0, 0, Map.of());
+                "10.0.0.2",
+                "required",
+                "encrypted",
+                "AES_GCM_256",
+                1000,
+                0x1234,
+                61_000,
+                3,
+                9,
+                8,
+                Map.of("forged", 2L));
+        var other = new PeerStatus("10.0.0.3", "offered", "in the clear", "AES_GCM_256", 4791, 0, 0, 0, 0, 0, Map.of());
         var peers = new ArrayList<PeerStatus>(List.of(one, other));
         peers.addAll(Collections.nCopies(9, other));
         var device = new DeviceLook(
@@ -112,8 +122,8 @@ class TopTableTest {
         var look = new Look(1_000, List.of(new ProcessLook(4711, "Server -x", null, List.of(device))));
         assertThat(TopTable.lines(null, look, Order.RATE))
                 .contains(
-                        "        ^ psp 10.0.0.2: required, encrypted by AES_GCM_256, SPI 0x00001234, for 61 s, keys no. 3,"
-                                + " dropped {forged=2}",
+                        "        ^ psp 10.0.0.2: required, encrypted by AES_GCM_256 at UDP port 1000, SPI 0x00001234,"
+                                + " for 61 s, keys no. 3, dropped {forged=2}",
                         "        ^ psp 10.0.0.3: offered, in the clear",
                         "        ^ and 3 more");
     }

@@ -21,7 +21,7 @@ import verbena.wire.psp.PspVersion;
 public final class Association implements AutoCloseable {
     /// The result of [#seal] when there are no keys that may be used. The packet is dropped, and never sent in the
     /// clear.
-    public static final int NO_KEYS = PspSealer.EXHAUSTED;
+    public static final int NO_KEYS = -1;
     /// The deadline when nothing is to be done.
     public static final long NEVER = Long.MAX_VALUE;
 
@@ -69,7 +69,7 @@ public final class Association implements AutoCloseable {
         Epoch(Keys keys, PspVersion version, int cryptOffset, Limits limits, long now) {
             this.keys = keys;
             opener = new PspOpener(version, keys.opening);
-            sealer = new PspSealer(keys.sealingSpi, version, keys.sealing, cryptOffset, FIRST_IV, Long.MAX_VALUE);
+            sealer = new PspSealer(keys.sealingSpi, version, keys.sealing, cryptOffset, FIRST_IV);
             bornNanos = now;
             diesNanos = now + limits.endNanos;
         }
@@ -153,13 +153,11 @@ public final class Association implements AutoCloseable {
     public int seal(
             MemorySegment text, long textAt, int textBytes, MemorySegment packet, long at, int nextHeader, long now) {
         Epoch by = current;
-        int bytes = by == null || isDead(by, now) || by.sealedBytes >= limits.endBytes
-                ? NO_KEYS
-                : by.sealer.seal(text, textAt, textBytes, packet, at, nextHeader);
-        if (by == null || bytes == NO_KEYS) {
+        if (by == null || isDead(by, now) || by.sealedBytes >= limits.endBytes) {
             unsealed++;
             return NO_KEYS;
         }
+        int bytes = by.sealer.seal(text, textAt, textBytes, packet, at, nextHeader);
         by.sealedBytes += bytes;
         sealed++;
         return bytes;

@@ -48,6 +48,8 @@ public final class PspUnwrapper {
             @Nullable MemorySegment clear) {}
 
     private static final int IPV4_ADDRESSES = 12;
+    private static final int TRANSPORT_VERSION_BITS = 0xF;
+    private static final int NO_NEXT_HEADER = 59;
 
     /// An association: the cipher by itself opens what the window refuses.
     private record Association(PspCipher cipher, PspOpener opener) {}
@@ -60,7 +62,8 @@ public final class PspUnwrapper {
     private final byte[] scratch = new byte[JdkPspCipher.SCRATCH_BYTES_MAX];
     private final Map<Use, List<Association>> associations = new HashMap<>();
 
-    /// @param port of UDP that is PSP's
+    /// @param port of UDP that is PSP's; also taken are packets at the port of RoCE that have the form of PSP and of
+    ///     no RoCE
     public PspUnwrapper(Keys keys, int port) {
         this.keys = keys;
         this.port = port;
@@ -77,7 +80,10 @@ public final class PspUnwrapper {
         long ip = (int) found;
         long at = PspIp.find(bytes, ip, bytes.byteSize(), port);
         if (at == PspIp.NOT_PSP) {
-            return null;
+            at = PspIp.find(bytes, ip, bytes.byteSize(), RoceV2.UDP_PORT);
+            if (at < 0 || !isAmongRoce(bytes, at)) {
+                return null;
+            }
         }
         MemorySegment memory = MemorySegment.ofArray(bytes.toArray(ValueLayout.JAVA_BYTE));
         if (at == PspIp.BAD_LENGTH) {
@@ -91,6 +97,15 @@ public final class PspUnwrapper {
         return form == PspVerdict.ACCEPTED
                 ? opened(memory, ip, at, pspBytes)
                 : found(memory, ip, at, pspBytes, form, null);
+    }
+
+    /// Returns whether a packet at the port of RoCE is one of PSP: its second octet is no version of RoCE's
+    /// transport, and it protects UDP or nothing.
+    private static boolean isAmongRoce(MemorySegment memory, long at) {
+        int next = PspHeader.nextHeader(memory, at);
+        return at + PspHeader.BYTES <= memory.byteSize()
+                && (BigEndian.u8(memory, at + 1) & TRANSPORT_VERSION_BITS) != 0
+                && (next == RoceV2.PROTOCOL_UDP || next == NO_NEXT_HEADER);
     }
 
     private Found opened(MemorySegment memory, long ip, long at, int bytes) {

@@ -84,8 +84,8 @@ public final class PspIp {
     }
 
     /// Puts a packet of UDP in IP into PSP: moves what is before its text down, [#ROOM_BEFORE] at most, and
-    /// writes an ICV of [PspHeader#ICV_BYTES] behind it. Answers where it begins then, that is `from` moved, or
-    /// [PspSealer#EXHAUSTED], with no packet left. The checksum of UDP is 0.
+    /// writes an ICV of [PspHeader#ICV_BYTES] behind it. Answers where it begins then, that is `from` moved. The
+    /// checksum of UDP is 0.
     ///
     /// @param from where the headers before IP begin
     /// @param ip where IP begins
@@ -102,9 +102,6 @@ public final class PspIp {
         MemorySegment.copy(memory, from, memory, from - moved, ip + header - from);
         long psp = text - PspHeader.BYTES;
         int bytes = sealer.seal(memory, psp, nextHeader, (int) (ip + all - text));
-        if (bytes == PspSealer.EXHAUSTED) {
-            return PspSealer.EXHAUSTED;
-        }
         long udp = psp - RoceV2.UDP_BYTES;
         BigEndian.put16(memory, udp, sourcePort);
         BigEndian.put16(memory, udp + 2, PspHeader.UDP_PORT);

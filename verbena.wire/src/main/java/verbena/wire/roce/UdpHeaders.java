@@ -18,11 +18,16 @@ public final class UdpHeaders implements NetworkHeaders {
     private static final int FLOW_LABEL_SHIFT = 12;
 
     private final RoceV2 roce = new RoceV2();
+    private final int secondPort;
     private int identification;
     private int flagsFragment = RoceV2.DONT_FRAGMENT;
 
     /// Makes a reader and writer of headers, for one owner.
-    public UdpHeaders() {}
+    ///
+    /// @param secondPort a port that packets may have besides, 0 for none
+    public UdpHeaders(int secondPort) {
+        this.secondPort = secondPort;
+    }
 
     private static boolean isIpv4(Frame frame) {
         return RoceV2.isIpv4(frame.destinationHigh, frame.destinationLow);
@@ -78,7 +83,8 @@ public final class UdpHeaders implements NetworkHeaders {
                     frame.destinationLow);
         }
         long udp = (long) frame.start - RoceV2.UDP_BYTES;
-        BigEndian.put32(frame.slot, udp, frame.sourcePort << 16 | RoceV2.UDP_PORT);
+        int port = frame.secondPort == 0 ? RoceV2.UDP_PORT : frame.secondPort;
+        BigEndian.put32(frame.slot, udp, frame.sourcePort << 16 | port);
         BigEndian.put32(frame.slot, udp + 4, udpLength << 16);
     }
 
@@ -143,12 +149,13 @@ public final class UdpHeaders implements NetworkHeaders {
     }
 
     /// @param length of UDP header and packet, by the IP header
-    private static int readUdp(MemorySegment memory, int udp, int length, int end, Frame frame) {
+    private int readUdp(MemorySegment memory, int udp, int length, int end, Frame frame) {
         int start = udp + RoceV2.UDP_BYTES;
         if (start > end) {
             return MALFORMED;
         }
-        if (BigEndian.u16(memory, udp + 2) != RoceV2.UDP_PORT) {
+        int port = BigEndian.u16(memory, udp + 2);
+        if (port != RoceV2.UDP_PORT && (secondPort == 0 || port != secondPort)) {
             return FOREIGN;
         }
         int packet = length - RoceV2.UDP_BYTES;
@@ -156,6 +163,7 @@ public final class UdpHeaders implements NetworkHeaders {
             return MALFORMED;
         }
         frame.length = packet;
+        frame.secondPort = port == RoceV2.UDP_PORT ? 0 : port;
         frame.sourcePort = BigEndian.u16(memory, udp);
         return start;
     }

@@ -121,12 +121,7 @@ class PspGoldenTest {
         PspVersion version = PspVersion.of(capture.version);
         int spi = PspHeader.spi(golden, psp);
         var sealer = new PspSealer(
-                spi,
-                version,
-                new JdkPspCipher(key(golden, psp), scratch),
-                capture.offset,
-                PspHeader.iv(golden, psp),
-                1);
+                spi, version, new JdkPspCipher(key(golden, psp), scratch), capture.offset, PspHeader.iv(golden, psp));
         long from = PspIp.ROOM_BEFORE;
         MemorySegment memory = MemorySegment.ofArray(new byte[(int) (from + clear.byteSize() + ROOM_BEHIND)]);
         MemorySegment.copy(clear, 0, memory, from, clear.byteSize());

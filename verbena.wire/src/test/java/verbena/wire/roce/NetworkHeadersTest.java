@@ -85,7 +85,7 @@ class NetworkHeadersTest {
 
     @Test
     void whatSoftRoceSendsIsReadAsTheCaptureReaderReadsIt() throws IOException {
-        var headers = new UdpHeaders();
+        var headers = new UdpHeaders(0);
         for (Roce packet : golden()) {
             MemorySegment bytes = packet.captured;
             Frame read = Frames.empty();
@@ -114,7 +114,7 @@ class NetworkHeadersTest {
     /// differs.
     @Test
     void whatWeSendIsWhatSoftRoceSends() throws IOException {
-        var headers = new UdpHeaders();
+        var headers = new UdpHeaders(0);
         int equal = 0;
         for (Roce packet : golden()) {
             byte[] theirs = packet.captured.toArray(ValueLayout.JAVA_BYTE);
@@ -185,7 +185,7 @@ class NetworkHeadersTest {
 
     private static Path export(Path folder, boolean isRoceV1) throws IOException {
         Path file = folder.resolve("frames.pcapng");
-        NetworkHeaders headers = isRoceV1 ? new GrhHeaders() : new UdpHeaders();
+        NetworkHeaders headers = isRoceV1 ? new GrhHeaders() : new UdpHeaders(0);
         try (var capture = CaptureWriter.pcapng(Files.newOutputStream(file), LinkType.ETHERNET)) {
             int n = 0;
             for (Roce packet : golden()) {

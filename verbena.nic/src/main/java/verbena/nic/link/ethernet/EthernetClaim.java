@@ -18,21 +18,21 @@ import verbena.nic.link.sharing.PeerSockets;
 import verbena.nic.link.sharing.Steering;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
-import verbena.wire.roce.RoceV2;
 
 /// The claim that keeps an [EthernetLink] alone while it is in use: the packets that a wire brings are not divided
 /// between processes. Any thread.
 ///
 /// On RoCE v1 it is a name for each interface, which the kernel removes when the process ends. On RoCE v2 it is
-/// UDP port 4791 of each address, at sockets that receive nothing. Without these sockets the kernel would answer
-/// each packet with a complaint (ICMP), and would not tell switches of the groups that this link has joined.
+/// UDP port 4791 of each address, and a second port where that is free, at sockets that receive nothing. Without
+/// these sockets the kernel would answer each packet with a complaint (ICMP), and would not tell switches of the
+/// groups that this link has joined.
 final class EthernetClaim implements AutoCloseable {
     private record Port(int fd, GidEntry at) {}
 
     private final Arena arena = Arena.ofShared();
     /// The system calls, under this object's lock: errors come back through memory that belongs to one thread.
     private final LinuxSockets linux = new LinuxSockets(arena);
-    private final boolean isRoceV1;
+    private final List<Integer> numbers;
     private final List<GidEntry> gids;
     private final List<Port> ports = new ArrayList<>();
     private int name = -1;
@@ -40,8 +40,10 @@ final class EthernetClaim implements AutoCloseable {
     private boolean isClosed;
 
     /// A claim that is not made yet.
-    EthernetClaim(boolean isRoceV1, List<GidEntry> gids) {
-        this.isRoceV1 = isRoceV1;
+    ///
+    /// @param ports of UDP, the first of which no other may have; none for RoCE v1
+    EthernetClaim(List<Integer> ports, List<GidEntry> gids) {
+        this.numbers = ports;
         this.gids = gids;
     }
 
@@ -53,10 +55,10 @@ final class EthernetClaim implements AutoCloseable {
             return false;
         }
         try {
-            if (isRoceV1) {
+            if (numbers.isEmpty()) {
                 takeName(gids.getFirst());
             } else {
-                gids.forEach(this::takePort);
+                gids.forEach(at -> numbers.forEach(port -> takePort(at, port)));
             }
             isTaken = true;
         } finally {
@@ -81,7 +83,7 @@ final class EthernetClaim implements AutoCloseable {
         }
     }
 
-    private void takePort(GidEntry at) {
+    private void takePort(GidEntry at, int port) {
         try (Arena call = Arena.ofConfined()) {
             Gid gid = at.gid();
             int fd = linux.socket(gid.isIpv4() ? LinuxAbi.AF_INET : LinuxAbi.AF_INET6);
@@ -97,16 +99,12 @@ final class EthernetClaim implements AutoCloseable {
             if (result >= 0) {
                 MemorySegment address = call.allocate(SockaddrIn6.BYTES, 8);
                 int scope = gid.isLinkLocal() ? at.interfaceIndex() : 0;
-                int bytes = MessageBlock.putAddress(address, 0, gid.high(), gid.low(), RoceV2.UDP_PORT, scope);
+                int bytes = MessageBlock.putAddress(address, 0, gid.high(), gid.low(), port, scope);
                 result = linux.bind(fd, address.asSlice(0, bytes));
             }
-            if (result < 0) {
+            if (result < 0 && port == numbers.getFirst()) {
                 throw LinkException.ofBind(
-                        SocketFailure.kindOf(-result),
-                        gid.toString(),
-                        RoceV2.UDP_PORT,
-                        LinuxSockets.message(-result),
-                        null);
+                        SocketFailure.kindOf(-result), gid.toString(), port, LinuxSockets.message(-result), null);
             }
         }
     }

@@ -14,11 +14,13 @@ import verbena.nic.link.HeaderSeal;
 import verbena.nic.link.Interfaces;
 import verbena.nic.link.Interfaces.HostInterface;
 import verbena.nic.link.LinkException;
+import verbena.nic.link.LoopbackAddress;
 import verbena.nic.link.Occupancy;
 import verbena.nic.link.OwnSeal;
 import verbena.nic.link.PlainSeal;
 import verbena.nic.link.PolledLink;
 import verbena.nic.link.Seal;
+import verbena.nic.link.SecondPort;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.verbs.GidType;
@@ -40,7 +42,7 @@ import verbena.wire.roce.UdpHeaders;
 ///
 /// Threads as in [verbena.nic.link.Link]. Linux only. Allocates nothing for a packet, except for the first one to a
 /// peer.
-public final class EthernetLink extends PolledLink implements Claimable, OwnSeal {
+public final class EthernetLink extends PolledLink implements Claimable, OwnSeal, SecondPort {
     private static final int SELF_BYTES = 1 << 18;
     /// The number of calls of [#receive] after which the link looks for changed addresses without a report.
     private static final int LOOKS = 4_096;
@@ -56,7 +58,8 @@ public final class EthernetLink extends PolledLink implements Claimable, OwnSeal
     /// @param mtu of the interface
     /// @param vlan the number of the VLAN, 0 for tags that have a priority only, [Ethernet#NO_TAG] for no tags
     /// @param isWrapped whether a link around it seals packets, which then leave and arrive as they are
-    public record Station(List<GidEntry> gids, long mac, int mtu, int vlan, boolean isWrapped) {
+    /// @param secondPort of UDP beside that of RoCE; 0 for none
+    public record Station(List<GidEntry> gids, long mac, int mtu, int vlan, boolean isWrapped, int secondPort) {
         public Station {
             if (gids.isEmpty()) {
                 throw new LinkException(
@@ -71,7 +74,15 @@ public final class EthernetLink extends PolledLink implements Claimable, OwnSeal
         }
 
         NetworkHeaders headers() {
-            return isRoceV1() ? new GrhHeaders() : new UdpHeaders();
+            return isRoceV1() ? new GrhHeaders() : new UdpHeaders(secondPort);
+        }
+
+        /// Returns the ports of UDP whose packets arrive.
+        List<Integer> ports() {
+            if (isRoceV1()) {
+                return List.of();
+            }
+            return secondPort == 0 ? List.of(RoceV2.UDP_PORT) : List.of(RoceV2.UDP_PORT, secondPort);
         }
 
         Seal seal(NetworkHeaders headers) {
@@ -107,14 +118,16 @@ public final class EthernetLink extends PolledLink implements Claimable, OwnSeal
     /// @param gids its addresses, of one type
     /// @param vlan as in [Station]
     /// @param isWrapped as in [Station]
+    /// @param secondPort that the link would like beside the port of RoCE, where the system permits it; 0 for none
     /// @throws LinkException when the system does not permit it; [#claim()] says whether another link has the
     ///     interface or an address
     public static EthernetLink open(
-            HostInterface host, List<GidEntry> gids, int vlan, EthernetWay way, boolean isWrapped) {
-        var station = new Station(gids, host.mac(), host.mtu(), vlan, isWrapped);
+            HostInterface host, List<GidEntry> gids, int vlan, EthernetWay way, boolean isWrapped, int secondPort) {
+        int second = secondPort != 0 && mayHave(secondPort) ? secondPort : 0;
+        var station = new Station(gids, host.mac(), host.mtu(), vlan, isWrapped, second);
         Wire wire = way.isXdp()
-                ? XdpWire.open(host, station.isRoceV1(), gids, way, 1).getFirst()
-                : PacketWire.open(host, station.isRoceV1(), gids);
+                ? XdpWire.open(host, station.ports(), gids, way, 1).getFirst()
+                : PacketWire.open(host, station.ports(), gids);
         return over(List.of(wire), station, host).getFirst();
     }
 
@@ -125,8 +138,8 @@ public final class EthernetLink extends PolledLink implements Claimable, OwnSeal
     /// @throws LinkException as [#open] does
     public static List<QueueLink> openQueues(
             HostInterface host, List<GidEntry> gids, int vlan, EthernetWay way, int count) {
-        var station = new Station(gids, host.mac(), host.mtu(), vlan, false);
-        return QueueLink.join(over(XdpWire.open(host, station.isRoceV1(), gids, way, count), station, host));
+        var station = new Station(gids, host.mac(), host.mtu(), vlan, false, 0);
+        return QueueLink.join(over(XdpWire.open(host, station.ports(), gids, way, count), station, host));
     }
 
     /// Links over wires, which are closed when a link cannot be made.
@@ -180,6 +193,21 @@ public final class EthernetLink extends PolledLink implements Claimable, OwnSeal
         packetMax = Math.min(Frame.PACKET_MAX, station.mtu() - overhead) & ~3; // whole words (IBTA 9.2, PadCnt)
     }
 
+    /// Returns whether this process may bind a port.
+    private static boolean mayHave(int port) {
+        try {
+            var _ = LoopbackAddress.find(port);
+            return true;
+        } catch (LinkException _) {
+            return false;
+        }
+    }
+
+    @Override
+    public int secondPort() {
+        return station.secondPort();
+    }
+
     @Override
     public void claim() {
         wire.claim();
@@ -210,6 +238,7 @@ public final class EthernetLink extends PolledLink implements Claimable, OwnSeal
     /// Sets the headers that a packet to this link itself would have had.
     private void describeOwn(Frame frame) {
         frame.local.isRoceV1 = station.isRoceV1();
+        frame.secondPort = 0;
         frame.sourcePort = frame.local.isRoceV1 ? 0 : RoceV2.UDP_PORT;
         describe(frame, station.mac());
     }

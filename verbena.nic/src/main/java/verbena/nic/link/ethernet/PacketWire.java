@@ -50,7 +50,7 @@ public final class PacketWire implements Wire {
     private final Arena arena = Arena.ofShared();
     private final LinuxSockets linux = new LinuxSockets(arena);
     private final HostInterface host;
-    private final boolean isRoceV1;
+    private final List<Integer> ports;
     private final int fd;
     private final PacketRing ring;
     private final PacketMembership membership;
@@ -77,9 +77,9 @@ public final class PacketWire implements Wire {
 
     /// Opens the wire of an interface, for a link with these addresses there.
     ///
-    /// @param isRoceV1 whether frames of RoCE v1 arrive, else those of RoCE v2
+    /// @param ports of UDP whose packets arrive; none for frames of RoCE v1
     /// @throws LinkException when the system does not permit it
-    static PacketWire open(HostInterface host, boolean isRoceV1, List<GidEntry> gids) {
+    static PacketWire open(HostInterface host, List<Integer> ports, List<GidEntry> gids) {
         String why = NativeAccess.whyPortable();
         if (why != null) {
             throw new LinkException(LinkException.Kind.UNSUPPORTED, "raw Ethernet: " + why);
@@ -88,7 +88,7 @@ public final class PacketWire implements Wire {
             throw new LinkException(
                     LinkException.Kind.UNSUPPORTED, "raw Ethernet: " + host.name() + " is no Ethernet interface");
         }
-        return new PacketWire(host, isRoceV1, gids);
+        return new PacketWire(host, ports, gids);
     }
 
     /// Returns whether this process may open one here.
@@ -105,10 +105,10 @@ public final class PacketWire implements Wire {
         }
     }
 
-    private PacketWire(HostInterface host, boolean isRoceV1, List<GidEntry> gids) {
+    private PacketWire(HostInterface host, List<Integer> ports, List<GidEntry> gids) {
         this.host = host;
-        this.isRoceV1 = isRoceV1;
-        claim = new EthernetClaim(isRoceV1, gids);
+        this.ports = ports;
+        claim = new EthernetClaim(ports, gids);
         fd = linux.packetSocket();
         membership = new PacketMembership(linux, fd, host.index());
         boolean isReady = false;
@@ -169,7 +169,7 @@ public final class PacketWire implements Wire {
             if (claim.take()) {
                 require(
                         "SO_ATTACH_FILTER",
-                        setFilter(counting, isRoceV1 ? EthernetFilter.ROCE_V1 : EthernetFilter.ROCE_V2));
+                        setFilter(counting, ports.isEmpty() ? EthernetFilter.ROCE_V1 : EthernetFilter.roceV2(ports)));
             }
         }
     }

@@ -9,6 +9,7 @@ import static verbena.foreign.linux.LinuxAbi.BPF_W;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.function.IntSupplier;
 import verbena.foreign.linux.Bpf;
 import verbena.foreign.linux.LinuxAbi;
@@ -81,12 +82,13 @@ final class XdpProgram implements AutoCloseable {
 
     /// Loads the program; nothing is attached yet.
     ///
+    /// @param ports of UDP whose packets arrive; none for frames of RoCE v1
     /// @param queue the first of the queues whose frames it takes
     /// @param count how many queues there are
     /// @param inPieces whether frames may come in pieces
     /// @param arena to be closed after this
     /// @throws LinkException when the system does not permit it
-    XdpProgram(HostInterface host, boolean isRoceV1, int queue, int count, boolean inPieces, Arena arena) {
+    XdpProgram(HostInterface host, List<Integer> ports, int queue, int count, boolean inPieces, Arena arena) {
         this.host = host;
         bpf = new Bpf(arena);
         key = arena.allocate(KEY_BYTES, 8);
@@ -97,7 +99,7 @@ final class XdpProgram implements AutoCloseable {
             addresses =
                     require("BPF_MAP_CREATE", bpf.createMap(LinuxAbi.BPF_MAP_TYPE_HASH, KEY_BYTES, 4, ADDRESSES_MAX));
             counters = require("BPF_MAP_CREATE", bpf.createMap(LinuxAbi.BPF_MAP_TYPE_ARRAY, 4, 8, 1));
-            MemorySegment instructions = assemble(host.mac(), isRoceV1, queue, count, sockets, addresses, counters)
+            MemorySegment instructions = assemble(host.mac(), ports, queue, count, sockets, addresses, counters)
                     .layOut(arena);
             program = require("BPF_PROG_LOAD", bpf.loadXdp(instructions, NAME, LICENSE, inPieces));
             isReady = true;
@@ -110,7 +112,7 @@ final class XdpProgram implements AutoCloseable {
 
     /// Writes the program. Numbers of the network's order are compared as the processor loads them.
     private static XdpAssembler assemble(
-            long mac, boolean isRoceV1, int queue, int count, int sockets, int addresses, int counters) {
+            long mac, List<Integer> ports, int queue, int count, int sockets, int addresses, int counters) {
         var to = new XdpAssembler()
                 .move(CONTEXT, 1)
                 .load(BPF_W, FRAME, CONTEXT, XdpMd.DATA)
@@ -134,7 +136,7 @@ final class XdpProgram implements AutoCloseable {
                 .add(FRAME, Ethernet.TAG_BYTES);
         needs(to, IPV4_HEADERS);
         to.label("no tag");
-        if (isRoceV1) {
+        if (ports.isEmpty()) {
             to.jumpUnlessEqual(TYPE, swapped(RoceV1.ETHER_TYPE), PASS);
             needs(to, GRH_HEADERS);
             copyKey(to);
@@ -143,7 +145,7 @@ final class XdpProgram implements AutoCloseable {
                     .jumpUnlessEqual(TYPE, swapped(Ethernet.TYPE_IPV6), PASS);
             needs(to, IPV6_HEADERS);
             is(to, BPF_B, IPV6_PROTOCOL_AT, RoceV2.PROTOCOL_UDP);
-            is(to, BPF_H, IPV6_PORT_AT, swapped(RoceV2.UDP_PORT));
+            isOneOf(to, IPV6_PORT_AT, ports, "port in ipv6");
             copyKey(to);
             to.jump(LOOK_UP).label("ipv4");
             is(to, BPF_B, IPV4_AT, WITHOUT_OPTIONS);
@@ -151,7 +153,7 @@ final class XdpProgram implements AutoCloseable {
                     .and(SCRATCH, swapped(FRAGMENT_BITS))
                     .jumpUnlessEqual(SCRATCH, 0, PASS);
             is(to, BPF_B, IPV4_PROTOCOL_AT, RoceV2.PROTOCOL_UDP);
-            is(to, BPF_H, IPV4_PORT_AT, swapped(RoceV2.UDP_PORT));
+            isOneOf(to, IPV4_PORT_AT, ports, "port in ipv4");
             to.storeNumber(BPF_DW, XdpAssembler.STACK, KEY, 0)
                     .storeNumber(BPF_W, XdpAssembler.STACK, KEY + 8, 0xFFFF_0000) // 00 00 ff ff
                     .load(BPF_W, SCRATCH, FRAME, IPV4_DESTINATION_AT)
@@ -195,6 +197,17 @@ final class XdpProgram implements AutoCloseable {
     /// Passes frames that have another number there.
     private static void is(XdpAssembler to, int size, int at, int value) {
         to.load(size, SCRATCH, FRAME, at).jumpUnlessEqual(SCRATCH, value, PASS);
+    }
+
+    /// Passes frames that have none of these ports there.
+    ///
+    /// @param found a label of its own
+    private static void isOneOf(XdpAssembler to, int at, List<Integer> ports, String found) {
+        to.load(BPF_H, SCRATCH, FRAME, at);
+        for (int port : ports) {
+            to.jumpIfEqual(SCRATCH, swapped(port), found);
+        }
+        to.jump(PASS).label(found);
     }
 
     /// Copies the 16 bytes of the destination.

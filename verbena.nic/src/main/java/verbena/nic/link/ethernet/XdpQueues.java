@@ -28,22 +28,23 @@ final class XdpQueues {
     private final List<XdpQueue> queues = new ArrayList<>();
     private boolean isClaimed;
 
+    /// @param ports of UDP whose packets arrive; none for frames of RoCE v1
     /// @param queue the first of the interface's queues
     /// @param count how many there are
     /// @throws LinkException when the system does not permit it
-    XdpQueues(HostInterface host, boolean isRoceV1, List<GidEntry> gids, int queue, int count, boolean inPieces) {
+    XdpQueues(HostInterface host, List<Integer> ports, List<GidEntry> gids, int queue, int count, boolean inPieces) {
         this.host = host;
         XdpProgram madeProgram = null;
         PacketMembership madeMembership = null;
         EthernetClaim madeClaim = null;
         boolean isReady = false;
         try {
-            madeProgram = new XdpProgram(host, isRoceV1, queue, count, inPieces, arena);
+            madeProgram = new XdpProgram(host, ports, queue, count, inPieces, arena);
             for (GidEntry entry : gids) {
                 madeProgram.add(entry.gid());
             }
             madeMembership = new PacketMembership(linux, linux.packetSocket(), host.index());
-            madeClaim = new EthernetClaim(isRoceV1, gids);
+            madeClaim = new EthernetClaim(ports, gids);
             isReady = true;
         } finally {
             if (!isReady) {

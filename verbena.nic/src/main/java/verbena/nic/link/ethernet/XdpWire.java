@@ -57,11 +57,12 @@ final class XdpWire implements Wire {
 
     /// Opens wires of an interface, one for each of several queues.
     ///
-    /// @param isRoceV1 whether frames of RoCE v1 arrive, else those of RoCE v2
+    /// @param ports of UDP whose packets arrive; none for frames of RoCE v1
     /// @param way with the first of the interface's queues
     /// @param count how many queues
     /// @throws LinkException when the system does not permit it
-    static List<XdpWire> open(HostInterface host, boolean isRoceV1, List<GidEntry> gids, EthernetWay way, int count) {
+    static List<XdpWire> open(
+            HostInterface host, List<Integer> ports, List<GidEntry> gids, EthernetWay way, int count) {
         String why = NativeAccess.whyPortable();
         if (why != null) {
             throw new LinkException(LinkException.Kind.UNSUPPORTED, "AF_XDP: " + why);
@@ -72,7 +73,7 @@ final class XdpWire implements Wire {
         }
         var size = new XdpSocket.Size(
                 Math.min(host.mtu() + Ethernet.BYTES + 2 * Ethernet.TAG_BYTES, FRAME_MAX), ARRIVALS, DEPARTURES);
-        var shared = new XdpQueues(host, isRoceV1, gids, way.queue(), count, size.inPieces());
+        var shared = new XdpQueues(host, ports, gids, way.queue(), count, size.inPieces());
         var wires = new ArrayList<XdpWire>();
         boolean isReady = false;
         try {

@@ -10,6 +10,7 @@ import verbena.cm.noise.Credentials;
 import verbena.cm.noise.KeyExchange;
 import verbena.cm.noise.X25519;
 import verbena.nic.link.Link;
+import verbena.nic.link.SecondPort;
 import verbena.transport.psp.Association;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
@@ -35,6 +36,10 @@ final class PspKeys implements KeyExchange.Host {
     private final WaitingPackets waiting;
     private final PspSleep sleep;
     private final KeyExchange exchange;
+    /// The second port of the link; 0 when it has none.
+    private final int port;
+    /// The second port if the message that is handled came to it; else 0.
+    private int portOfMessage;
     /// The frame of messages and of packets that have waited.
     private final Frame[] single;
 
@@ -70,6 +75,8 @@ final class PspKeys implements KeyExchange.Host {
         waiting = new WaitingPackets(link, counters, arena);
         sleep = new PspSleep(clock);
         single = Frame.allocate(arena.allocate(Frame.SLOT_BYTES, 64));
+        SecondPort second = link.service(SecondPort.class);
+        port = second == null ? 0 : second.secondPort();
         long now = clock.getAsLong();
         plain = new PlainPeers(link, peers, waiting, counters, arena, now);
         sweepNanos = now + SWEEP_NANOS;
@@ -94,12 +101,15 @@ final class PspKeys implements KeyExchange.Host {
     }
 
     /// Takes a message of an agreement.
-    void onMessage(Frame frame, long now) {
+    ///
+    /// @param at the second port if it came there, else 0
+    void onMessage(Frame frame, int at, long now) {
         if (peers.modeOf(frame.sourceHigh, frame.sourceLow) == PspPolicy.Mode.OFF) {
             counters.count(KeyExchange.Count.STRAY);
             return;
         }
         isDueChanged = true;
+        portOfMessage = at;
         exchange.onMessage(pairFrom(frame), frame.slot, frame.start, frame.length, now);
     }
 
@@ -110,11 +120,14 @@ final class PspKeys implements KeyExchange.Host {
         }
     }
 
-    /// Notes that a packet was opened by an SPI: the peer has these keys.
-    void onOpened(PspPeer peer, int spi, long now) {
+    /// Notes that a packet was opened by an SPI: the peer has these keys. Packets to it go where the first came.
+    ///
+    /// @param at the second port if it came there, else 0
+    void onOpened(PspPeer peer, int spi, int at, long now) {
         peer.onHeard();
         if (peer.unconfirmedSpi == spi) {
             peer.unconfirmedSpi = 0;
+            peer.port = at;
             isDueChanged = true;
             exchange.onConfirmed(peer.pair);
             plain.onKeys(peer);
@@ -147,8 +160,8 @@ final class PspKeys implements KeyExchange.Host {
         if (known != null) {
             return known;
         }
-        int port = link.sourcePort(pair.local(), pair.remote());
-        PspPeer peer = peers.add(pair, port == 0 ? RoceV2.UDP_PORT : port, now);
+        int from = link.sourcePort(pair.local(), pair.remote());
+        PspPeer peer = peers.add(pair, from == 0 ? RoceV2.UDP_PORT : from, now);
         counters.peers = peers.count();
         isDueChanged = true; // there is something to sweep
         return peer;
@@ -174,6 +187,8 @@ final class PspKeys implements KeyExchange.Host {
         if (mirror == null) {
             return;
         }
+        peer.port = port;
+        mirror.port = port;
         byte[] there = drawn();
         byte[] back = mirror == peer ? there : drawn();
         int spi = peers.chooseSpi(peer, now);
@@ -196,13 +211,20 @@ final class PspKeys implements KeyExchange.Host {
     // --- what the exchange asks for
 
     @Override
-    public void send(KeyExchange.Pair pair, byte[] message) {
+    public void send(KeyExchange.Pair pair, byte[] message, int to) {
         MemorySegment.copy(message, 0, single[0].slot, ValueLayout.JAVA_BYTE, Frame.HEADROOM, message.length);
-        transmit(pair, message.length);
+        PspPeer peer = peers.of(pair);
+        boolean isClosed = peer != null && peer.port == 0 && peer.association.sealingSpi() != 0;
+        transmit(pair, message.length, isClosed ? 0 : to);
+    }
+
+    @Override
+    public int port() {
+        return port;
     }
 
     /// Sends what was written into the single frame. What finds no room is repeated as if it was lost.
-    private void transmit(KeyExchange.Pair pair, int bytes) {
+    private void transmit(KeyExchange.Pair pair, int bytes, int to) {
         Frame frame = single[0];
         frame.length = bytes;
         frame.sourceHigh = pair.local().high();
@@ -210,6 +232,7 @@ final class PspKeys implements KeyExchange.Host {
         frame.destinationHigh = pair.remote().high();
         frame.destinationLow = pair.remote().low();
         frame.sourcePort = RoceV2.UDP_PORT;
+        frame.secondPort = to;
         frame.trafficClass = 0;
         frame.hopLimit = 0;
         int _ = link.transmit(single, 0, 1);
@@ -240,6 +263,7 @@ final class PspKeys implements KeyExchange.Host {
                 cipher(agreed.opening(), agreed.openingSpi()));
         if (agreed.isKnownToPeer()) {
             peer.unconfirmedSpi = 0;
+            peer.port = portOfMessage;
             peer.association.install(keys, now);
             plain.onKeys(peer);
             waiting.send(peer, now);
@@ -257,8 +281,9 @@ final class PspKeys implements KeyExchange.Host {
     public void confirm(KeyExchange.Pair pair) {
         PspPeer peer = peers.of(pair);
         int bytes = peer == null ? Association.NO_KEYS : peer.sealNothing(single[0], clock.getAsLong());
-        if (bytes != Association.NO_KEYS) {
-            transmit(pair, bytes);
+        if (peer != null && bytes != Association.NO_KEYS) {
+            peer.port = portOfMessage; // where the peer's last try came through
+            transmit(pair, bytes, peer.port);
         }
     }
 

@@ -30,11 +30,10 @@ import verbena.wire.roce.RoceV2;
 /// nothing else leaves, and nothing else is taken: what is not protected is counted and dropped. Where it is offered,
 /// packets are in the clear to and from a peer that does not answer; where it is off, always.
 ///
-/// The link below leaves packets of PSP as they are ([verbena.nic.link.PlainSeal]). A packet that leaves is sealed into
-/// another
-/// frame, so the frame above stays as it was. A packet that arrives is opened into memory of this link, which the
-/// frame above shows until the next call. Packets to a peer without keys wait, a few of them, until keys are agreed
-/// on.
+/// The link below leaves packets of PSP as they are ([verbena.nic.link.PlainSeal]). A packet that leaves is sealed
+/// into another frame, so the frame above stays as it was. A packet that arrives is opened into memory of this
+/// link, which the frame above shows until the next call. Packets to a peer without keys wait, a few of them, until
+/// keys are agreed on.
 ///
 /// Threads as in [Link]. Allocates nothing for a packet once there are keys.
 public final class PspLink extends ForwardingLink implements PacketPairs {
@@ -182,16 +181,18 @@ public final class PspLink extends ForwardingLink implements PacketPairs {
     /// @param into the frame that shows the packet then; may be the one that arrived
     /// @param place of the packet among those of this call
     private boolean take(Frame frame, Frame into, int place, long now) {
-        if (PlainSeal.isPlain(frame)) {
+        int port = frame.secondPort;
+        frame.secondPort = 0; // above, packets have one port
+        if (port == 0 && PlainSeal.isPlain(frame)) {
             return takePlain(frame, into, now);
         }
         if (KeyExchange.isMessage(frame.slot, frame.start, frame.length)) {
-            keys.onMessage(frame, now);
+            keys.onMessage(frame, port, now);
             return false;
         }
         PspVerdict verdict = PspHeader.check(frame.slot, frame.start, frame.length);
         if (verdict == PspVerdict.ACCEPTED) {
-            verdict = open(frame, into, place, now);
+            verdict = open(frame, into, place, port, now);
         }
         if (verdict != PspVerdict.ACCEPTED) {
             counters.count(verdict);
@@ -222,7 +223,7 @@ public final class PspLink extends ForwardingLink implements PacketPairs {
         return true;
     }
 
-    private PspVerdict open(Frame frame, Frame into, int place, long now) {
+    private PspVerdict open(Frame frame, Frame into, int place, int port, long now) {
         int spi = PspHeader.spi(frame.slot, frame.start);
         PspPeer peer = peers.bySpi(spi);
         if (peer != null && !peer.isFrom(frame)) {
@@ -238,7 +239,7 @@ public final class PspLink extends ForwardingLink implements PacketPairs {
             }
             return verdict;
         }
-        keys.onOpened(peer, spi, now);
+        keys.onOpened(peer, spi, port, now);
         return opened.show(place, frame, into);
     }
 
@@ -358,11 +359,13 @@ public final class PspLink extends ForwardingLink implements PacketPairs {
         return link.unsendable() + counters.refused.get();
     }
 
-    /// Returns the counters of the link below; `psp.peers.now`; dropped packets, by reason; and agreements.
+    /// Returns the counters of the link below; `psp.peers.now`; `psp.port.now`, the port at which peers that can do
+    /// it too send to this end; dropped packets, by reason; and agreements.
     @Override
     public Map<String, Long> counters() {
         var all = new TreeMap<>(link.counters());
         counters.report(all);
+        all.put("psp.port.now", (long) (keys.port() == 0 ? RoceV2.UDP_PORT : keys.port()));
         return all;
     }
 

@@ -34,6 +34,8 @@ final class PspPeer {
     long nextTryNanos;
     /// The time at which what waits leaves in the clear, when protection is offered; 0 when nothing waits.
     long patienceNanos;
+    /// The second port if packets to it go there, else 0.
+    int port;
     /// The SPI of keys that the peer may not have got yet; 0 when there are none.
     int unconfirmedSpi;
     /// The time until which it is kept without keys, because an agreement may be under way.
@@ -77,8 +79,8 @@ final class PspPeer {
         return mode == PspPolicy.Mode.OFFERED && !(isHeard && hasKeys(now));
     }
 
-    /// Writes the protected form of a frame into another one; false when there are no keys. The frame stays as it was,
-    /// except for scratch before its packet.
+    /// Writes the protected form of a frame into another one; false when there are no keys. The frame stays as it
+    /// was, except for scratch before its packet.
     boolean seal(Frame frame, Frame into, long now) {
         seal.seal(frame, 0);
         int udpAt = frame.start - RoceV2.UDP_BYTES;
@@ -91,6 +93,7 @@ final class PspPeer {
         }
         into.length = bytes;
         into.copyWay(frame);
+        into.secondPort = port;
         into.marks.unsendable = false;
         return true;
     }
@@ -114,6 +117,7 @@ final class PspPeer {
                 mode,
                 isPlain,
                 version.name(),
+                port == 0 ? RoceV2.UDP_PORT : port,
                 association.sealingSpi(),
                 association.ageNanos(now),
                 association.agreements(),

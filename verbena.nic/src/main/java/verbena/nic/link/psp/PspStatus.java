@@ -7,6 +7,7 @@ import verbena.verbs.Gid;
 ///
 /// @param isPlain whether they are in the clear, because protection is offered and the peer does not answer
 /// @param cipher of all packets of the device
+/// @param port of UDP that its packets go to
 /// @param spi of packets that leave; 0 when there are no keys
 /// @param ageNanos of the keys
 /// @param agreements how often keys have come into use
@@ -16,6 +17,7 @@ public record PspStatus(
         PspPolicy.Mode policy,
         boolean isPlain,
         String cipher,
+        int port,
         int spi,
         long ageNanos,
         int agreements,

@@ -8,6 +8,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import verbena.foreign.linux.EventCounter;
 import verbena.foreign.linux.LinuxAbi;
@@ -19,6 +20,7 @@ import verbena.nic.link.LinkException;
 import verbena.nic.link.MessageBlock;
 import verbena.nic.link.Occupancy;
 import verbena.nic.link.PacketPairs;
+import verbena.nic.link.SecondPort;
 import verbena.nic.link.ServiceClaims;
 import verbena.nic.link.SocketFailure;
 import verbena.nic.link.sharing.SharedAddress;
@@ -37,15 +39,16 @@ import verbena.wire.Frame;
 /// Packets that arrive together in this way are received together (UDP_GRO), into buffers of 64 KiB, and frames are
 /// views into these. Where the system knows neither option, or a device cannot do it, one message carries one frame.
 ///
-/// Packets to this host leave by sockets of their own ([NearSockets]).
-public final class LinuxUdpLink extends UdpLink implements ServiceClaims, PacketPairs {
+/// Packets to this host leave by sockets of their own ([NearSockets]). A second port has further sockets, one for
+/// each address, where the system permits it at all of them.
+public final class LinuxUdpLink extends UdpLink implements ServiceClaims, PacketPairs, SecondPort {
     /// The number of calls of [#receive] after which the link looks for messages of neighbours, even if the sleeper
     /// has reported none. The number is large while no other link is there, so that the look costs nothing, and
     /// small while others are.
     private static final int LOOKS_ALONE = 64;
     private static final int LOOKS_AMONG_OTHERS = 16;
 
-    private static final UdpSocket[] NONE_NEAR = {};
+    private static final UdpSocket[] NO_SOCKETS = {};
     /// The largest number of sockets near one of an own address.
     private static final int NEAR_MAX = NearSockets.CONNECTED_MAX + 1;
 
@@ -59,8 +62,8 @@ public final class LinuxUdpLink extends UdpLink implements ServiceClaims, Packet
     private final UdpInbox inbox;
     private final UdpOutbox outbox;
 
-    /// The sockets of the own addresses, then those of groups. The array never changes, but is replaced. The
-    /// sleeping thread reads it.
+    /// The sockets of the own addresses, those of a second port, then those of groups. The array never changes, but
+    /// is replaced. The sleeping thread reads it.
     private volatile UdpSocket[] receivers;
 
     /// The entries of the sleeping thread: one for each receiver, then the event counter, the timer, and the
@@ -78,6 +81,8 @@ public final class LinuxUdpLink extends UdpLink implements ServiceClaims, Packet
     /// The shared addresses, one for each own address; empty when the link is alone there.
     private final SharedAddress[] shared;
 
+    private final int secondPort;
+
     private int untilLook = LOOKS_ALONE;
     /// Whether the sleeping thread has seen that a neighbour has sent something.
     private volatile boolean neighboursRang;
@@ -86,9 +91,8 @@ public final class LinuxUdpLink extends UdpLink implements ServiceClaims, Packet
     LinuxUdpLink(List<GidEntry> addresses, int port, UdpOptions options) {
         super(addresses, port, options);
         sockets = new UdpSockets(linux, arena, port, options);
-        long receiversMax = (long) addresses.size() * (1 + GROUPS_MAX);
-        sleepfds = arena.allocate((receiversMax + 2 + (1L + NEAR_MAX) * addresses.size()) * Pollfd.BYTES, 8);
-        inbox = new UdpInbox(seal, malformed, arena, receiversMax);
+        long receiversMax = (long) addresses.size() * (2 + GROUPS_MAX);
+        sleepfds = arena.allocate((receiversMax + 2 + (1L + 2 * NEAR_MAX) * addresses.size()) * Pollfd.BYTES, 8);
         var own = new UdpSocket[addresses.size()];
         int opened = 0;
         SharedAddress[] sharing = {};
@@ -108,10 +112,14 @@ public final class LinuxUdpLink extends UdpLink implements ServiceClaims, Packet
                 opened++;
             }
             shared = sharing;
-            receivers = own;
-            inbox.receiveFrom(own);
             sockets.openNear(own);
-            outbox = new UdpOutbox(linux, outgoing, own, port, sockets.canSegment(), this::refuse);
+            UdpSocket[] second = openSecond(addresses, options);
+            secondPort = second.length == 0 ? 0 : options.secondPort();
+            inbox = new UdpInbox(seal, malformed, port, secondPort != 0, arena, receiversMax);
+            UdpSocket[] all = Stream.of(own, second).flatMap(Arrays::stream).toArray(UdpSocket[]::new);
+            receivers = all;
+            inbox.receiveFrom(all);
+            outbox = new UdpOutbox(linux, outgoing, all, port, sockets.canSegment(), this::refuse);
             receiveBufferBytes = sockets.smallestBuffer(own, LinuxAbi.SO_RCVBUF);
             sendBufferBytes = sockets.smallestBuffer(own, LinuxAbi.SO_SNDBUF);
         } catch (LinkException e) {
@@ -126,6 +134,31 @@ public final class LinuxUdpLink extends UdpLink implements ServiceClaims, Packet
             arena.close();
             throw e;
         }
+    }
+
+    /// Opens the sockets of the second port; none when the system does not permit it, or another program has it.
+    private UdpSocket[] openSecond(List<GidEntry> addresses, UdpOptions options) {
+        if (options.secondPort() == 0) {
+            return NO_SOCKETS;
+        }
+        var factory = new UdpSockets(linux, arena, options.secondPort(), options);
+        var second = new ArrayList<UdpSocket>();
+        try {
+            for (GidEntry entry : addresses) {
+                second.add(factory.openOwn(entry, null));
+            }
+        } catch (LinkException _) {
+            second.forEach(UdpSocket::close);
+            return NO_SOCKETS;
+        }
+        UdpSocket[] all = second.toArray(UdpSocket[]::new);
+        factory.openNear(all);
+        return all;
+    }
+
+    @Override
+    public int secondPort() {
+        return secondPort;
     }
 
     @Override
@@ -408,7 +441,7 @@ public final class LinuxUdpLink extends UdpLink implements ServiceClaims, Packet
     private int watchForRoom(int entries, UdpSocket[] all) {
         int count = entries;
         for (UdpSocket socket : all) {
-            for (UdpSocket near : socket.near == null ? NONE_NEAR : socket.near.all()) {
+            for (UdpSocket near : socket.near == null ? NO_SOCKETS : socket.near.all()) {
                 if (near.full) {
                     Pollfds.watch(sleepfds, count++, near.fd, LinuxAbi.POLLOUT);
                     near.full = false;

@@ -34,11 +34,15 @@ final class UdpInbox {
     private static final int MESSAGES_COALESCED = 4;
     /// The number of times in a row that the favourite is asked and the other sockets are not.
     private static final int FAVOURS_MAX = 8;
+    /// The same beside a second port: the messages of an agreement, which come to one of the two, may wait longer.
+    private static final int FAVOURS_MAX_OF_TWO = 64;
     private static final int NONE = -1;
 
     private final Seal seal;
     private final AtomicLong malformed;
     private final MessageBlock incoming;
+    private final int port;
+    private final boolean hasSecond;
 
     // One buffer for each message of `incoming`. Pages in which nothing has arrived cost nothing.
     private final MemorySegment[] landings = new MemorySegment[MessageBlock.COUNT];
@@ -78,10 +82,14 @@ final class UdpInbox {
     private final MemorySegment nothing; // a timeout of 0
 
     /// @param malformed counts arrivals that are not packets
+    /// @param port of the link; another one is the second
+    /// @param hasSecond whether there is another one
     /// @param socketsMax the largest number of sockets to receive from
-    UdpInbox(Seal seal, AtomicLong malformed, Arena arena, long socketsMax) {
+    UdpInbox(Seal seal, AtomicLong malformed, int port, boolean hasSecond, Arena arena, long socketsMax) {
         this.seal = seal;
         this.malformed = malformed;
+        this.port = port;
+        this.hasSecond = hasSecond;
         incoming = new MessageBlock(arena);
         origin = Frame.allocate(arena.allocate(Frame.SLOT_BYTES, 64))[0];
         pollfds = arena.allocate(socketsMax * Pollfd.BYTES, 8);
@@ -139,11 +147,12 @@ final class UdpInbox {
     /// and each time another socket is the first. The poll costs as much as a message, so for a while the favourite
     /// is asked without one.
     private void landFromReady(UdpSocket[] all, int wanted) {
-        if (favourite != NONE && favourite < all.length && favours < FAVOURS_MAX) {
+        int favoursMax = hasSecond ? FAVOURS_MAX_OF_TWO : FAVOURS_MAX;
+        if (favourite != NONE && favourite < all.length && favours < favoursMax) {
             favours++;
             land(all[favourite], wanted);
             if (arrived > 0 || !hasSlept) {
-                more = true; // at the others
+                more |= !hasSecond; // at the others
                 hasSlept = false;
                 return;
             }
@@ -222,6 +231,7 @@ final class UdpInbox {
     private boolean beginMessage(UdpSocket socket) {
         origin.destinationHigh = socket.gidHigh;
         origin.destinationLow = socket.gidLow;
+        origin.secondPort = socket.port == port ? 0 : socket.port;
         segment = incoming.takeReceived(message, origin);
         coalesced = segment < incoming.length(message);
         return !incoming.isTruncated(message);

@@ -11,10 +11,13 @@ import verbena.nic.link.LinkKind;
 /// @param shared whether other processes of the same user may open a link at the same addresses, with the same
 ///     option; [DatagramChannelLink] ignores it
 /// @param wrapped whether a link around it seals packets, which then leave and arrive as they are
-public record UdpOptions(LinkKind kind, int receiveBufferBytes, int sendBufferBytes, boolean shared, boolean wrapped) {
+/// @param secondPort the port that a link around it would like beside its own, where the system permits it; 0 for
+///     none. [DatagramChannelLink] ignores it
+public record UdpOptions(
+        LinkKind kind, int receiveBufferBytes, int sendBufferBytes, boolean shared, boolean wrapped, int secondPort) {
     /// [LinkKind#AUTO], not shared; 16 MiB of receive buffer and 4 MiB of send buffer. The system counts a full
     /// packet with up to twice its size, so some 2,000 of them may wait.
-    public static final UdpOptions DEFAULT = new UdpOptions(LinkKind.AUTO, 16 << 20, 4 << 20, false, false);
+    public static final UdpOptions DEFAULT = new UdpOptions(LinkKind.AUTO, 16 << 20, 4 << 20, false, false, 0);
 
     public UdpOptions {
         if (receiveBufferBytes < 1 || sendBufferBytes < 1) {
@@ -25,16 +28,18 @@ public record UdpOptions(LinkKind kind, int receiveBufferBytes, int sendBufferBy
 
     /// Returns these options with another kind.
     public UdpOptions with(LinkKind other) {
-        return new UdpOptions(other, receiveBufferBytes, sendBufferBytes, shared, wrapped);
+        return new UdpOptions(other, receiveBufferBytes, sendBufferBytes, shared, wrapped, secondPort);
     }
 
     /// Returns these options for a link inside a link that seals.
-    public UdpOptions wrap() {
-        return new UdpOptions(kind, receiveBufferBytes, sendBufferBytes, shared, true);
+    ///
+    /// @param second the port that it would like, 0 for none
+    public UdpOptions wrap(int second) {
+        return new UdpOptions(kind, receiveBufferBytes, sendBufferBytes, shared, true, second);
     }
 
     /// Returns these options for a link that shares its addresses with other links.
     public UdpOptions share() {
-        return new UdpOptions(kind, receiveBufferBytes, sendBufferBytes, true, wrapped);
+        return new UdpOptions(kind, receiveBufferBytes, sendBufferBytes, true, wrapped, secondPort);
     }
 }

@@ -42,7 +42,7 @@ final class UdpOutbox {
 
     /// @param outgoing free whenever no call of this object is under way
     /// @param sockets the sockets of the own addresses; packets leave by them, and by those near them
-    /// @param port where packets go to
+    /// @param port where packets go to that have no second port
     /// @param segmenting whether all of them can send messages of several packets
     /// @param refused called with frames that the network stack will never take
     UdpOutbox(
@@ -89,11 +89,15 @@ final class UdpOutbox {
 
     private @Nullable UdpSocket socketOf(Frame frame) {
         for (UdpSocket socket : sockets) {
-            if (socket.sends(frame)) {
+            if (socket.sends(frame) && socket.port == portOf(frame)) {
                 return socket.near != null && isForThisHost(frame) ? socket.near.of(frame) : socket;
             }
         }
         return null;
+    }
+
+    private int portOf(Frame frame) {
+        return frame.secondPort == 0 ? port : frame.secondPort;
     }
 
     /// Prepares as many successive frames as leave by this socket, sealed, at most a block; returns the number of
@@ -108,7 +112,7 @@ final class UdpOutbox {
             socket.seal.seal(first, identification);
             outgoing.prepareSend(messages, run, first);
             if (!socket.isConnectedTo(first)) {
-                outgoing.address(messages, first, port, socket.scopeId);
+                outgoing.address(messages, first, portOf(first), socket.scopeId);
             }
             addControls(socket, messages, first);
             int segments = 1;
@@ -153,6 +157,7 @@ final class UdpOutbox {
                 && next.destinationHigh == first.destinationHigh
                 && next.sourceLow == first.sourceLow
                 && next.sourceHigh == first.sourceHigh
+                && next.secondPort == first.secondPort
                 && next.trafficClass == first.trafficClass
                 && next.hopLimit == first.hopLimit
                 && Bth.destinationQp(next.slot, next.start) >>> 16 == Bth.destinationQp(first.slot, first.start) >>> 16;

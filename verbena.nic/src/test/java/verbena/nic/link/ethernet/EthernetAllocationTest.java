@@ -106,7 +106,7 @@ class EthernetAllocationTest {
                     .orElseThrow();
             var local = new Gid(Ethernet.linkLocalPrefix(), Ethernet.interfaceId(host.mac()));
             var entry = new GidEntry(0, local, GidType.ROCE_V1, name, host.index());
-            EthernetLink link = EthernetLink.open(host, List.of(entry), Ethernet.NO_TAG, way, false);
+            EthernetLink link = EthernetLink.open(host, List.of(entry), Ethernet.NO_TAG, way, false, 0);
             link.claim();
             return link;
         }

@@ -99,7 +99,7 @@ class EthernetLinkTest {
                 new GidEntry(0, local, type, "veth", 7),
                 new GidEntry(1, Gid.parse(ipv4), type, "veth", 7),
                 new GidEntry(2, Gid.parse(ipv6), type, "veth", 7));
-        return new EthernetLink(new EthernetLink.Station(gids, mac, 1500, vlan, false), wire, known);
+        return new EthernetLink(new EthernetLink.Station(gids, mac, 1500, vlan, false, 0), wire, known);
     }
 
     private static Gid local(long mac) {

@@ -14,6 +14,7 @@ import java.util.function.Consumer;
 import verbena.cm.noise.Credentials;
 import verbena.nic.link.Link;
 import verbena.nic.link.PacketPairs;
+import verbena.nic.link.SecondPort;
 import verbena.transport.psp.Association;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
@@ -48,6 +49,8 @@ final class PspNet {
     PspPolicy policy = PspPolicy.REQUIRED;
     /// The credentials of such ends.
     Credentials credentials = Credentials.NONE;
+    /// The second port of such ends; 0 for none.
+    int secondPort;
 
     /// What is on the wire, in the order of departure.
     final Deque<Datagram> wire = new ArrayDeque<>();
@@ -58,14 +61,21 @@ final class PspNet {
 
     private final List<End> ends = new ArrayList<>();
 
-    /// One datagram of UDP at the port of RoCE.
+    /// One datagram of UDP at the port of RoCE, or at a second one.
     static final class Datagram {
         private final Gid from;
         private final Gid to;
         private final byte[] bytes;
+        private final int port;
 
         Datagram(Gid from, Gid to, byte[] bytes) {
+            this(from, to, bytes, 0);
+        }
+
+        /// @param port the second port, 0 for that of RoCE
+        Datagram(Gid from, Gid to, byte[] bytes, int port) {
             this.from = from;
+            this.port = port;
             this.to = to;
             this.bytes = bytes;
         }
@@ -80,6 +90,10 @@ final class PspNet {
 
         byte[] bytes() {
             return bytes;
+        }
+
+        int port() {
+            return port;
         }
 
         boolean isExchange() {
@@ -127,8 +141,9 @@ final class PspNet {
     }
 
     /// An end: the device's side is the link of PSP, the wire's side this object.
-    final class End implements Link, PacketPairs {
+    final class End implements Link, PacketPairs, SecondPort {
         final Gid gid;
+        private final int second = secondPort;
         final Deque<Datagram> arriving = new ArrayDeque<>();
         /// The numbers of the packets that came, in their order.
         final List<Integer> received = new ArrayList<>();
@@ -212,6 +227,11 @@ final class PspNet {
         }
 
         @Override
+        public int secondPort() {
+            return second;
+        }
+
+        @Override
         public List<GidEntry> gids() {
             return List.of(new GidEntry(0, gid, GidType.ROCE_V2, "psp0", 1));
         }
@@ -234,6 +254,7 @@ final class PspNet {
                 frame.sourceLow = next.from.low();
                 frame.destinationHigh = next.to.high();
                 frame.destinationLow = next.to.low();
+                frame.secondPort = next.port;
                 frame.icrcValid = true;
             }
             return n;
@@ -245,7 +266,8 @@ final class PspNet {
                 var datagram = new Datagram(
                         new Gid(from[i].sourceHigh, from[i].sourceLow),
                         new Gid(from[i].destinationHigh, from[i].destinationLow),
-                        from[i].packet().toArray(ValueLayout.JAVA_BYTE));
+                        from[i].packet().toArray(ValueLayout.JAVA_BYTE),
+                        from[i].secondPort);
                 wire.add(datagram);
                 seen.add(datagram);
             }

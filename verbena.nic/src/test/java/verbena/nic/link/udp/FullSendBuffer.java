@@ -19,7 +19,7 @@ final class FullSendBuffer {
     private FullSendBuffer() {}
 
     public static void main(String[] arguments) {
-        var options = new UdpOptions(LinkKind.parse(arguments[0]), 16 << 20, 64 << 10, false, false);
+        var options = new UdpOptions(LinkKind.parse(arguments[0]), 16 << 20, 64 << 10, false, false, 0);
         try (UdpLink a = LinkBench.open(InetAddress.ofLiteral("127.1.2.3"), RoceV2.UDP_PORT, options);
                 UdpLink b = LinkBench.open(InetAddress.ofLiteral("127.1.2.4"), RoceV2.UDP_PORT, options)) {
             Frame[] sent = filled(COUNT, gidOf(a), gidOf(b), LENGTH);

@@ -45,7 +45,7 @@ public final class EthernetTarget {
             BigEndian.put16(frame, IPV4_AT + 10, 0);
             BigEndian.put16(frame, IPV4_AT + 10, InternetChecksum.of(frame, IPV4_AT, IPV4_BYTES));
         }
-        NetworkHeaders headers = (choices & 4) == 0 ? new GrhHeaders() : new UdpHeaders();
+        NetworkHeaders headers = (choices & 4) == 0 ? new GrhHeaders() : new UdpHeaders(0);
         var wire = new OneFrameWire(frame, tag);
         var inbox = new EthernetInbox(wire, MAC, (choices & 8) == 0 ? Ethernet.NO_TAG : VLAN, headers, GIDS);
         int taken = inbox.take(FRAMES, 0, FRAMES.length);
