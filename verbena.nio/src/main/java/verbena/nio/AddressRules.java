@@ -51,7 +51,12 @@ final class AddressRules {
     }
 
     boolean match(InetSocketAddress peer) {
-        return rules.stream().anyMatch(rule -> rule.match(peer));
+        for (Rule rule : rules) {
+            if (rule.match(peer)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static Rule parse(String entry) {

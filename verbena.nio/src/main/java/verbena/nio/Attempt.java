@@ -6,6 +6,7 @@ import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.net.SocketTimeoutException;
 import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.SelectableChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.UnresolvedAddressException;
 import java.nio.channels.UnsupportedAddressTypeException;
@@ -32,7 +33,7 @@ final class Attempt {
     private final Condition changed = lock.newCondition();
 
     // Guarded by the lock, all below.
-    /// Null until it is known whether RDMA is tried.
+    /// Null until it is known whether RDMA is tried, and where only TCP can be.
     private @Nullable Choice choice;
     private boolean isCancelled;
     private boolean hasEnded;
@@ -44,7 +45,7 @@ final class Attempt {
     ///     connection's; else null
     /// @param limitNanos how long the program waits at most, `Long.MAX_VALUE` when it has not said so
     /// @param pace of a connection that begins by TCP; null when RDMA is tried first
-    /// @param onEnd runs in a thread of the attempt's
+    /// @param onEnd runs in any thread
     Attempt(
             InetSocketAddress peer,
             SocketChoices choices,
@@ -78,12 +79,15 @@ final class Attempt {
     }
 
     /// Begins. Where only TCP can be, a caller that waits connects by itself: a thread that the attempt began would
-    /// have to have a processor first, and the limit is the caller's.
+    /// have to have a processor first, and the limit is the caller's. For a caller that does not wait the kernel
+    /// connects.
     ///
     /// @param waits whether the caller is going to wait
     void start(boolean waits) {
         if (waits) {
             run();
+        } else if (pace != null) {
+            begin();
         } else {
             start();
         }
@@ -97,10 +101,62 @@ final class Attempt {
         }
     }
 
+    private void begin() {
+        try {
+            SocketChannel made = bound == null ? choices.open() : bound;
+            keep(made);
+            choices.apply(made);
+            SelectableChannel _ = made.configureBlocking(false);
+            if (made.connect(peer)) {
+                end(null);
+            }
+        } catch (Throwable e) {
+            end(e);
+        }
+    }
+
+    /// Returns the channel that the kernel connects for a caller that does not wait, or has connected; null when
+    /// there is none. Selectors watch it.
+    @Nullable
+    SocketChannel connecting() {
+        lock.lock();
+        try {
+            SocketChannel own = tcp;
+            if (pace == null || own == null || own.isBlocking() || isCancelled || failure != null) {
+                return null;
+            }
+            return own.isConnectionPending() || own.isConnected() ? own : null;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// Ends the attempt if the kernel has connected. Does nothing where the kernel does not connect.
+    ///
+    /// @param waits whether the caller waits for the kernel
+    void look(boolean waits) {
+        SocketChannel made = connecting();
+        if (made == null || hasEnded()) {
+            return;
+        }
+        try {
+            SelectableChannel _ = made.configureBlocking(waits);
+            if (made.finishConnect()) {
+                end(null);
+            }
+        } catch (Throwable e) {
+            end(e);
+        }
+    }
+
     /// Runs the attempt. Any failure, an error too, ends it, because a thread of the program waits for the end.
     private void run() {
         try {
-            Choice made = Routes.choose(peer, pace == null ? limitNanos : 0, begun);
+            if (pace != null) {
+                byTcp(null);
+                return;
+            }
+            Choice made = Routes.choose(peer, limitNanos, begun);
             if (begins(made)) {
                 Thread.ofVirtual().name("verbena-nio-rdma").start(() -> tryRdma(made));
                 Thread.ofVirtual().name("verbena-nio-tcp").start(() -> tryTcp(made));
@@ -284,7 +340,8 @@ final class Attempt {
 
     // ---- TCP
 
-    private void byTcp(Choice of) throws IOException {
+    /// @param of null when there is none
+    private void byTcp(@Nullable Choice of) throws IOException {
         SocketChannel made = bound == null ? choices.open() : bound;
         boolean isTaken = false;
         try {
@@ -295,7 +352,7 @@ final class Attempt {
             } else {
                 made.socket().connect(peer, millisLeft());
             }
-            isTaken = takesTcp(of);
+            isTaken = of == null || takesTcp(of); // without a choice a cancel alone can be in the way: it closes it
         } finally {
             if (!isTaken) {
                 Opener.quietly(made);
@@ -395,14 +452,14 @@ final class Attempt {
             if (failure != null) {
                 throw new IOException("connect: " + peer + ": " + failure.getMessage(), failure);
             }
-            Usage usage = Usage.of(peer, System.nanoTime() - begun, Routes::closed);
+            Usage usage = pace == null ? Usage.of(peer, System.nanoTime() - begun, Routes::closed) : Usage.NONE;
             if (stream != null) {
                 return Carrier.ByStream.connected(stream, peer, usage);
             }
             var by = new Carrier.ByTcp(Objects.requireNonNull(tcp), usage);
             return pace == null || !Routes.mayGoByRdma(peer)
                     ? by
-                    : new Moving(by, true, pace, new Mover(peer, choices.stream()));
+                    : new Moving(by, true, pace, new Mover(peer, choices));
         } finally {
             lock.unlock();
         }

@@ -3,6 +3,7 @@ package verbena.nio;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetSocketAddress;
+import java.net.SocketException;
 import java.net.SocketOption;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
@@ -223,13 +224,21 @@ interface Carrier {
         /// Held by a thread that writes: it may need several calls of the channel.
         private final ReentrantLock writing = new ReentrantLock();
 
-        /// Knows time limits.
-        private final InputStream input;
+        /// Knows time limits; made when one is needed. Guarded by this.
+        private @Nullable InputStream input;
 
-        ByTcp(SocketChannel channel, Usage usage) throws IOException {
+        ByTcp(SocketChannel channel, Usage usage) {
             this.channel = channel;
             this.usage = usage;
-            this.input = channel.socket().getInputStream();
+        }
+
+        private synchronized InputStream input() throws IOException {
+            InputStream made = input;
+            if (made == null) {
+                made = channel.socket().getInputStream();
+                input = made;
+            }
+            return made;
         }
 
         private long in(long bytes) {
@@ -333,16 +342,21 @@ interface Carrier {
         @Override
         public int read(byte[] into, int offset, int length, int millis) throws IOException {
             channel.socket().setSoTimeout(millis);
-            return (int) in(input.read(into, offset, length));
+            return (int) in(input().read(into, offset, length));
         }
 
         @Override
         public int available() throws IOException {
-            return input.available();
+            return input().available();
         }
 
         @Override
-        public void shutdownInput() throws IOException {
+        public synchronized void shutdownInput() throws IOException {
+            try {
+                InputStream _ = input(); // later there is none to be had
+            } catch (SocketException e) {
+                // closed: what follows says so
+            }
             SocketChannel _ = channel.shutdownInput();
         }
 

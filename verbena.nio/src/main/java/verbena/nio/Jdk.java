@@ -8,17 +8,18 @@ import java.net.ProtocolFamily;
 import java.nio.channels.DatagramChannel;
 import java.nio.channels.Pipe;
 import java.nio.channels.SelectableChannel;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
 import org.jspecify.annotations.Nullable;
 
 /// The JDK's own provider, and its parts that have no public name. The packages have to be exported to this one:
 /// [NioAgent] does that, or `--add-exports java.base/sun.nio.ch`.
+///
+/// A process's first connection passes here, so there is no lambda on its way, and no handle that it can do without:
+/// the JVM makes classes for them, which takes longer than the connection.
 final class Jdk {
     private static final SelectorProvider PROVIDER;
-    private static final Class<?> NATIVE_CHANNEL;
-    private static final MethodHandle KILL;
-    private static final MethodHandle DESCRIPTOR;
-    private static final MethodHandle POLL_EVENTS;
     private static final boolean IS_INTERRUPTIBLE = true;
 
     static {
@@ -27,13 +28,6 @@ final class Jdk {
             Class<?> source = Class.forName("sun.nio.ch.DefaultSelectorProvider");
             MethodHandle get = lookup.findStatic(source, "get", MethodType.methodType(selectorProviderOf(source)));
             PROVIDER = (SelectorProvider) get.invoke();
-            NATIVE_CHANNEL = Class.forName("sun.nio.ch.SelChImpl");
-            KILL = lookup.findVirtual(NATIVE_CHANNEL, "kill", MethodType.methodType(void.class));
-            DESCRIPTOR = lookup.findVirtual(NATIVE_CHANNEL, "getFDVal", MethodType.methodType(int.class))
-                    .asType(MethodType.methodType(int.class, SelectableChannel.class));
-            POLL_EVENTS = lookup.findVirtual(
-                            NATIVE_CHANNEL, "translateInterestOps", MethodType.methodType(int.class, int.class))
-                    .asType(MethodType.methodType(int.class, SelectableChannel.class, int.class));
         } catch (IllegalAccessException e) {
             throw new IllegalStateException(
                     "java.base does not export sun.nio.ch to verbena.nio: start with -javaagent:verbena-nio.jar", e);
@@ -52,9 +46,50 @@ final class Jdk {
         return PROVIDER;
     }
 
+    /// Opens the JDK's own channels.
+    ///
+    /// @param family null for the one that the JDK chooses
+    record Sockets(@Nullable ProtocolFamily family) implements Opener<SocketChannel> {
+        @Override
+        public SocketChannel open() throws IOException {
+            return family == null ? PROVIDER.openSocketChannel() : PROVIDER.openSocketChannel(family);
+        }
+    }
+
+    /// Opens the JDK's own listeners, as [Sockets] do channels.
+    record Listeners(@Nullable ProtocolFamily family) implements Opener<ServerSocketChannel> {
+        @Override
+        public ServerSocketChannel open() throws IOException {
+            return family == null ? PROVIDER.openServerSocketChannel() : PROVIDER.openServerSocketChannel(family);
+        }
+    }
+
+    /// The methods that all channels of the JDK's have for its selectors.
+    private static final class Native {
+        static final Class<?> CHANNEL;
+        static final MethodHandle KILL;
+        static final MethodHandle DESCRIPTOR;
+        static final MethodHandle POLL_EVENTS;
+
+        static {
+            try {
+                MethodHandles.Lookup lookup = MethodHandles.lookup();
+                CHANNEL = Class.forName("sun.nio.ch.SelChImpl");
+                KILL = lookup.findVirtual(CHANNEL, "kill", MethodType.methodType(void.class));
+                DESCRIPTOR = lookup.findVirtual(CHANNEL, "getFDVal", MethodType.methodType(int.class))
+                        .asType(MethodType.methodType(int.class, SelectableChannel.class));
+                POLL_EVENTS = lookup.findVirtual(
+                                CHANNEL, "translateInterestOps", MethodType.methodType(int.class, int.class))
+                        .asType(MethodType.methodType(int.class, SelectableChannel.class, int.class));
+            } catch (ReflectiveOperationException e) {
+                throw new ExceptionInInitializerError(e);
+            }
+        }
+    }
+
     /// Returns whether the JDK's selectors take this channel, whatever provider it names.
     static boolean isNative(SelectableChannel channel) {
-        return NATIVE_CHANNEL.isInstance(channel);
+        return Native.CHANNEL.isInstance(channel);
     }
 
     /// The constructors of the JDK's channels, which take their provider. Null where there are none, or the package
@@ -113,7 +148,7 @@ final class Jdk {
     static void release(SelectableChannel closed) {
         if (isNative(closed)) {
             try {
-                KILL.invoke(closed);
+                Native.KILL.invoke(closed);
             } catch (RuntimeException | Error e) {
                 throw e;
             } catch (Throwable e) {
@@ -125,7 +160,7 @@ final class Jdk {
     /// Returns the descriptor of a channel of the JDK's.
     static int descriptor(SelectableChannel of) {
         try {
-            return (int) DESCRIPTOR.invokeExact(of);
+            return (int) Native.DESCRIPTOR.invokeExact(of);
         } catch (RuntimeException | Error e) {
             throw e;
         } catch (Throwable e) {
@@ -136,7 +171,7 @@ final class Jdk {
     /// Returns the events of poll(2) for these operations of the channel.
     static int pollEvents(SelectableChannel of, int ops) {
         try {
-            return (int) POLL_EVENTS.invokeExact(of, ops);
+            return (int) Native.POLL_EVENTS.invokeExact(of, ops);
         } catch (RuntimeException | Error e) {
             throw e;
         } catch (Throwable e) {

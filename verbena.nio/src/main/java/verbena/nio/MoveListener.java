@@ -12,8 +12,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.SequencedSet;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -51,10 +49,11 @@ final class MoveListener implements Moving.Side, Closeable {
     /// The connections that have ended, so that nothing waits for them. Guarded by the lock.
     private final SequencedSet<TcpAddresses> ended = new LinkedHashSet<>();
 
-    private final Semaphore nameless = new Semaphore(NAMELESS_MAX);
-    private final AtomicBoolean isAsked = new AtomicBoolean();
+    // Guarded by the lock, all below.
+    /// The number of streams that have not named their connection yet.
+    private int nameless;
 
-    // Guarded by the lock, both below.
+    private boolean isAsked;
     private @Nullable StreamListener listener;
     private boolean isClosed;
 
@@ -107,14 +106,26 @@ final class MoveListener implements Moving.Side, Closeable {
     }
 
     private void listen() {
-        if (isAsked.compareAndSet(false, true)) {
+        if (asks(true)) {
             start(this::open);
+        }
+    }
+
+    /// Notes whether the listener is asked for. Returns whether that is news.
+    private boolean asks(boolean now) {
+        lock.lock();
+        try {
+            boolean isNews = isAsked != now;
+            isAsked = now;
+            return isNews;
+        } finally {
+            lock.unlock();
         }
     }
 
     /// Listens for streams from now on; waits until it does.
     void listenAtOnce() throws IOException {
-        if (isAsked.compareAndSet(false, true)) {
+        if (asks(true)) {
             StreamListener made = open();
             start(() -> made);
         }
@@ -124,7 +135,7 @@ final class MoveListener implements Moving.Side, Closeable {
         try {
             Thread.ofVirtual().name("verbena-nio-moves").start(() -> acceptAll(from));
         } catch (OutOfMemoryError e) {
-            isAsked.set(false); // the next busy connection tries again
+            boolean _ = asks(false); // the next busy connection tries again
         }
     }
 
@@ -159,8 +170,20 @@ final class MoveListener implements Moving.Side, Closeable {
         return null;
     }
 
+    /// Counts streams without a name. Returns false when there are too many, and counts nothing then.
+    private boolean count(int more) {
+        lock.lock();
+        try {
+            boolean isCounted = nameless + more <= NAMELESS_MAX;
+            nameless += isCounted ? more : 0;
+            return isCounted;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     private void take(StreamChannel found) {
-        if (!nameless.tryAcquire()) {
+        if (!count(1)) {
             var _ = found.closeLater();
             return;
         }
@@ -170,13 +193,13 @@ final class MoveListener implements Moving.Side, Closeable {
                 try {
                     join(new Carrier.ByStream(found, null, found.peerAddress().orElse(null), Usage.NONE));
                 } finally {
-                    nameless.release();
+                    boolean _ = count(-1);
                 }
             });
             isBegun = true;
         } finally {
             if (!isBegun) {
-                nameless.release();
+                boolean _ = count(-1);
                 var _ = found.closeLater();
             }
         }

@@ -4,12 +4,10 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.PortUnreachableException;
 import java.nio.ByteBuffer;
-import java.util.concurrent.atomic.AtomicBoolean;
 import verbena.nio.Carrier.ByStream;
 import verbena.nio.Choice.Failure;
 import verbena.nio.Choice.Turn;
 import verbena.stream.StreamChannel;
-import verbena.stream.StreamOptions;
 
 /// The client of a connection that moves to RDMA ([Moving]). It makes a stream to the listener, and says in the first
 /// bytes which connection is to move there.
@@ -18,27 +16,39 @@ final class Mover implements Moving.Side {
     private static final int ANSWER_MILLIS = 10_000;
 
     private final InetSocketAddress peer;
-    private final StreamOptions options;
-    private final AtomicBoolean isUnderWay = new AtomicBoolean();
+    private final SocketChoices choices;
+    /// Guarded by this.
+    private boolean isUnderWay;
 
-    Mover(InetSocketAddress peer, StreamOptions options) {
+    /// @param choices whose buffers are the sizes of the stream's rings
+    Mover(InetSocketAddress peer, SocketChoices choices) {
         this.peer = peer;
-        this.options = options;
+        this.choices = choices;
+    }
+
+    private synchronized boolean begins() {
+        boolean isFirst = !isUnderWay;
+        isUnderWay = true;
+        return isFirst;
+    }
+
+    private synchronized void ends() {
+        isUnderWay = false;
     }
 
     @Override
     public void onBusy(Moving it) {
-        if (isUnderWay.compareAndSet(false, true)) {
+        if (begins()) {
             try {
                 Thread.ofVirtual().name("verbena-nio-move").start(() -> {
                     try {
                         move(it);
                     } finally {
-                        isUnderWay.set(false);
+                        ends();
                     }
                 });
             } catch (OutOfMemoryError e) {
-                isUnderWay.set(false); // it stays with TCP
+                ends(); // it stays with TCP
             }
         }
     }
@@ -64,7 +74,7 @@ final class Mover implements Moving.Side {
         StreamChannel made = null;
         boolean isTaken = false;
         try {
-            made = StreamChannel.open(ChosenDevice.choose(options)
+            made = StreamChannel.open(ChosenDevice.choose(choices.stream())
                     .withConnectTimeout(Routes.patience())
                     .withProtocol(TcpAddresses.PROTOCOL));
             InetSocketAddress to = ChosenDevice.hasPortsOfTcp()

@@ -80,24 +80,29 @@ final class Moving implements Carrier {
     private boolean isInputShut;
     private boolean isOutputShut;
     private boolean waits = true;
-    /// Replaced when the connection becomes the program's. A stream may be taken before.
-    private volatile Runnable listener = () -> {};
+    /// Null until the connection becomes the program's. A stream may be taken before.
+    private volatile @Nullable Runnable listener;
 
     /// @param isClient whether this side has made the connection
     Moving(Carrier tcp, boolean isClient, Pace pace, Side side) throws IOException {
-        this(tcp, isClient, pace, side, ReentrantLock::new);
+        this(tcp, isClient, pace, side, new ReentrantLock(), new ReentrantLock());
     }
 
     /// Makes one with locks of these, for a world that explores how threads meet.
     Moving(Carrier tcp, boolean isClient, Pace pace, Side side, Supplier<ReentrantLock> locks) throws IOException {
+        this(tcp, isClient, pace, side, locks.get(), locks.get());
+    }
+
+    private Moving(Carrier tcp, boolean isClient, Pace pace, Side side, ReentrantLock writing, ReentrantLock lock)
+            throws IOException {
         InetSocketAddress local = Objects.requireNonNull(tcp.local());
         InetSocketAddress remote = Objects.requireNonNull(tcp.remote());
         this.tcp = tcp;
         this.addresses = isClient ? new TcpAddresses(local, remote) : new TcpAddresses(remote, local);
         this.use = new Use(pace);
         this.side = side;
-        this.writing = locks.get();
-        this.lock = locks.get();
+        this.writing = writing;
+        this.lock = lock;
         this.changed = lock.newCondition();
     }
 
@@ -134,7 +139,10 @@ final class Moving implements Carrier {
     }
 
     private void tell() {
-        listener.run();
+        Runnable to = listener;
+        if (to != null) {
+            to.run();
+        }
     }
 
     private boolean hasAsked() {
@@ -247,10 +255,25 @@ final class Moving implements Carrier {
         }
     }
 
-    /// A read or a write, by the carrier whose turn it is.
+    /// A read or a write, by the carrier whose turn it is. Those of one buffer are no lambdas: the first lambda of a
+    /// process takes it longer than the connection.
     @FunctionalInterface
     private interface Step {
         long by(Carrier carrier) throws IOException;
+    }
+
+    private record Read(ByteBuffer into) implements Step {
+        @Override
+        public long by(Carrier carrier) throws IOException {
+            return carrier.read(into);
+        }
+    }
+
+    private record Write(ByteBuffer from) implements Step {
+        @Override
+        public long by(Carrier carrier) throws IOException {
+            return carrier.write(from);
+        }
     }
 
     // ---- reading
@@ -293,7 +316,7 @@ final class Moving implements Carrier {
 
     @Override
     public int read(ByteBuffer into) throws IOException {
-        return isInMoved ? byRdma().read(into) : (int) read(carrier -> carrier.read(into));
+        return isInMoved ? byRdma().read(into) : (int) read(new Read(into));
     }
 
     @Override
@@ -331,7 +354,7 @@ final class Moving implements Carrier {
 
     @Override
     public int write(ByteBuffer from) throws IOException {
-        return isOutMoved ? byRdma().write(from) : (int) write(carrier -> carrier.write(from));
+        return isOutMoved ? byRdma().write(from) : (int) write(new Write(from));
     }
 
     @Override

@@ -2,6 +2,7 @@ package verbena.nio;
 
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
+import verbena.verbs.counting.Counted;
 import verbena.verbs.counting.ProcessCounters;
 
 /// Counters of the bytes and connections of this process's socket channels, by RDMA and by TCP. They only grow. Any
@@ -17,7 +18,13 @@ public final class NioCounters {
     static final LongAdder TCP_CONNECTIONS = new LongAdder();
 
     static {
-        ProcessCounters.of("Nio").add(() -> {
+        ProcessCounters.of("Nio").add(new All());
+    }
+
+    /// The counters as the process shows them. No lambda: a first connection passes here ([Jdk]).
+    private static final class All implements Counted {
+        @Override
+        public Map<String, Long> counters() {
             Snapshot now = snapshot();
             return Map.of(
                     "rdma.in.bytes", now.rdmaBytesIn,
@@ -26,7 +33,7 @@ public final class NioCounters {
                     "tcp.out.bytes", now.tcpBytesOut,
                     "rdma.connections", now.rdmaConnections,
                     "tcp.connections", now.tcpConnections);
-        });
+        }
     }
 
     private NioCounters() {}

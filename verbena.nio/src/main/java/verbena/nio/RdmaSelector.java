@@ -19,6 +19,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import verbena.stream.StreamChannel;
@@ -43,6 +44,7 @@ final class RdmaSelector extends AbstractSelector {
 
     private volatile boolean isWoken;
     private final SelectorSleep sleep;
+    private final Consumer<RdmaKey> poke = new Poke();
 
     // By the selecting thread.
     /// The keys of ours to look at in each selection: they were ready, and have not been found otherwise since.
@@ -52,10 +54,15 @@ final class RdmaSelector extends AbstractSelector {
     /// Selections since the kernel was last asked.
     private int unasked;
 
-    RdmaSelector(SelectorProvider provider) throws IOException {
+    private RdmaSelector(SelectorProvider provider) throws IOException {
         super(provider);
         this.inner = Jdk.provider().openSelector();
-        this.sleep = new SelectorSleep(inner, this::hasNews);
+        this.sleep = new SelectorSleep(inner, new HasNews());
+    }
+
+    /// Opens one. The JVM loads this class only then, and not to check its caller, as it would for a constructor.
+    static AbstractSelector open(SelectorProvider provider) throws IOException {
+        return new RdmaSelector(provider);
     }
 
     // ---- keys
@@ -66,7 +73,7 @@ final class RdmaSelector extends AbstractSelector {
         if (ours == null && !Jdk.isNative(channel)) {
             throw new IllegalSelectorException();
         }
-        var key = new RdmaKey(this, this::poke, channel, ours);
+        var key = new RdmaKey(this, poke, channel, ours);
         key.attach(attachment);
         key.begin(ops);
         keys.add(key);
@@ -90,11 +97,10 @@ final class RdmaSelector extends AbstractSelector {
     }
 
     private static @Nullable Selected ours(SelectableChannel channel) {
-        return switch (channel) {
-            case RdmaSocketChannel socket -> socket.selected();
-            case RdmaServerSocketChannel server -> server.selected();
-            default -> null;
-        };
+        if (channel instanceof RdmaSocketChannel socket) { // no switch by type: the first one is a lambda too
+            return socket.selected();
+        }
+        return channel instanceof RdmaServerSocketChannel server ? server.selected() : null;
     }
 
     private static void forget(RdmaKey key) {
@@ -142,8 +148,20 @@ final class RdmaSelector extends AbstractSelector {
         return this;
     }
 
-    private boolean hasNews() {
-        return isWoken || news.get() != null;
+    // Classes, and no lambdas: a first connection passes here.
+
+    private final class Poke implements Consumer<RdmaKey> {
+        @Override
+        public void accept(RdmaKey key) {
+            poke(key);
+        }
+    }
+
+    private final class HasNews implements BooleanSupplier {
+        @Override
+        public boolean getAsBoolean() {
+            return isWoken || news.get() != null;
+        }
     }
 
     // ---- selecting

@@ -50,31 +50,31 @@ public final class RdmaSelectorProvider extends SelectorProvider {
 
     @Override
     public AbstractSelector openSelector() throws IOException {
-        return new RdmaSelector(this);
+        return RdmaSelector.open(this);
     }
 
     @Override
     public ServerSocketChannel openServerSocketChannel() throws IOException {
-        return new RdmaServerSocketChannel(this, Jdk.provider()::openServerSocketChannel, pace);
+        return RdmaServerSocketChannel.open(this, new Jdk.Listeners(null), pace);
     }
 
     @Override
     public ServerSocketChannel openServerSocketChannel(ProtocolFamily family) throws IOException {
         if (isOurs(family)) {
-            return new RdmaServerSocketChannel(this, () -> Jdk.provider().openServerSocketChannel(family), pace);
+            return RdmaServerSocketChannel.open(this, new Jdk.Listeners(family), pace);
         }
         return Jdk.provider().openServerSocketChannel(family);
     }
 
     @Override
     public SocketChannel openSocketChannel() throws IOException {
-        return new RdmaSocketChannel(this, Jdk.provider()::openSocketChannel, pace);
+        return new RdmaSocketChannel(this, new Jdk.Sockets(null), pace);
     }
 
     @Override
     public SocketChannel openSocketChannel(ProtocolFamily family) throws IOException {
         if (isOurs(family)) {
-            return new RdmaSocketChannel(this, () -> Jdk.provider().openSocketChannel(family), pace);
+            return new RdmaSocketChannel(this, new Jdk.Sockets(family), pace);
         }
         return Jdk.provider().openSocketChannel(family);
     }

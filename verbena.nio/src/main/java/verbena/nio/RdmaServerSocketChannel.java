@@ -8,6 +8,7 @@ import java.net.ServerSocket;
 import java.net.SocketAddress;
 import java.net.SocketException;
 import java.net.SocketOption;
+import java.net.SocketTimeoutException;
 import java.net.StandardSocketOptions;
 import java.nio.channels.AlreadyBoundException;
 import java.nio.channels.AsynchronousCloseException;
@@ -42,13 +43,14 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
     private final Opener<ServerSocketChannel> opener;
     private final @Nullable Pace pace;
     private final MoveListener moves;
-    private final Opener<SocketChannel> sockets = Jdk.provider()::openSocketChannel;
+    private final Opener<SocketChannel> sockets = new Jdk.Sockets(null);
     private final Selected selected = new Selection();
     private final ReentrantLock accepting = new ReentrantLock();
     /// Held to bind.
     private final ReentrantLock lock = new ReentrantLock();
 
-    /// Replaced when another number has to be tried.
+    /// Replaced when another number has to be tried. It blocks as this one does where connections begin by TCP, and
+    /// never where they begin by either.
     private volatile ServerSocketChannel tcp;
 
     private volatile @Nullable StreamListener listener;
@@ -63,20 +65,35 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
     private boolean isStreamNext;
     private @Nullable ServerSocketView view;
 
+    /// Opens one, which is loaded only then, as [RdmaSelector#open] is.
+    ///
     /// @param pace of the connections, which begin by TCP; null when they begin by either
-    RdmaServerSocketChannel(SelectorProvider provider, Opener<ServerSocketChannel> opener, @Nullable Pace pace)
+    static ServerSocketChannel open(SelectorProvider provider, Opener<ServerSocketChannel> opener, @Nullable Pace pace)
+            throws IOException {
+        return new RdmaServerSocketChannel(provider, opener, pace);
+    }
+
+    private RdmaServerSocketChannel(SelectorProvider provider, Opener<ServerSocketChannel> opener, @Nullable Pace pace)
             throws IOException {
         super(provider);
         this.opener = opener;
         this.pace = pace;
-        this.moves = new MoveListener(() -> listen(local(), false));
+        this.moves = new MoveListener(new AtSameNumber());
         this.tcp = make();
     }
 
     private ServerSocketChannel make() throws IOException {
         ServerSocketChannel made = opener.open();
-        made.configureBlocking(false);
+        SelectableChannel _ = made.configureBlocking(pace != null && isBlocking());
         return made;
+    }
+
+    /// Listens for the streams of connections that move. No lambda: a first connection passes here.
+    private final class AtSameNumber implements MoveListener.Streams {
+        @Override
+        public @Nullable StreamListener listen() throws IOException {
+            return RdmaServerSocketChannel.this.listen(local(), false);
+        }
     }
 
     Selected selected() {
@@ -153,7 +170,9 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
                 }
                 return;
             } catch (BindException e) {
-                replace();
+                if (pace == null) {
+                    replace();
+                }
                 if (!choosesPort || i == TRIES) {
                     throw e; // another program has the number for RDMA
                 }
@@ -167,7 +186,7 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
             if (why.isPresent()) {
                 throw new NoRouteToHostException(why.get());
             }
-            StreamOptions options = ChosenDevice.choose(SocketChoices.DEFAULTS);
+            StreamOptions options = ChosenDevice.choose(SocketChoices.defaults());
             int ring = Math.max(options.receiveBytes(), tcp.getOption(StandardSocketOptions.SO_RCVBUF));
             options = options.withBuffers(options.sendBytes(), ring)
                     .withProtocol(pace == null ? 0 : TcpAddresses.PROTOCOL);
@@ -251,11 +270,36 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
             if (!isBound) {
                 throw new NotYetBoundException();
             }
-            Carrier found = isBlocking() ? await(nanos) : poll();
+            Carrier found = pace != null ? acceptTcp(nanos) : isBlocking() ? await(nanos) : poll();
             return found == null ? null : RdmaSocketChannel.accepted(provider(), sockets, found, tcp);
         } finally {
             accepting.unlock();
         }
+    }
+
+    /// Accepts where connections begin by TCP: in the kernel alone.
+    private @Nullable Carrier acceptTcp(long nanos) throws IOException {
+        try {
+            if (nanos == Long.MAX_VALUE || !isBlocking()) {
+                return carrier(tcp.accept());
+            }
+            ServerSocket timed = tcp.socket();
+            timed.setSoTimeout(Math.clamp(TimeUnit.NANOSECONDS.toMillis(nanos), 1, Integer.MAX_VALUE));
+            return carrier(timed.accept().getChannel());
+        } catch (SocketTimeoutException e) {
+            return null;
+        } catch (ClosedByInterruptException e) {
+            close();
+            throw e;
+        }
+    }
+
+    private @Nullable Carrier carrier(@Nullable SocketChannel found) throws IOException {
+        if (found == null) {
+            return null;
+        }
+        var by = new Carrier.ByTcp(found, Usage.NONE);
+        return pace == null || !Routes.listensForRdma(local()) ? by : moves.accepted(by, pace);
     }
 
     private @Nullable Carrier await(long nanos) throws IOException {
@@ -314,12 +358,7 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
     }
 
     private @Nullable Carrier pollTcp() throws IOException {
-        SocketChannel found = tcp.accept();
-        if (found == null) {
-            return null;
-        }
-        var by = new Carrier.ByTcp(found, Usage.NONE);
-        return pace == null || !Routes.listensForRdma(local()) ? by : moves.accepted(by, pace);
+        return carrier(tcp.accept());
     }
 
     private @Nullable Carrier pollStream() throws IOException {
@@ -370,8 +409,14 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
     }
 
     @Override
-    protected void implConfigureBlocking(boolean block) {
-        // the channels below never block: accept() waits itself
+    protected void implConfigureBlocking(boolean block) throws IOException {
+        if (pace == null) {
+            return; // the channel below never blocks: accept() waits itself
+        }
+        if (block) {
+            selected.leave();
+        }
+        SelectableChannel _ = tcp.configureBlocking(block);
     }
 
     // ---- what there is to know

@@ -52,7 +52,8 @@ final class RdmaSocketChannel extends SocketChannel {
     private volatile boolean waits = true;
     private volatile boolean isInputShut;
     private volatile boolean isOutputShut;
-    private @Nullable SocketView view;
+    /// A [SocketView], which the JVM need not load to check this class.
+    private @Nullable Socket view;
 
     RdmaSocketChannel(SelectorProvider provider, Opener<SocketChannel> opener, @Nullable Pace pace) {
         super(provider);
@@ -98,19 +99,18 @@ final class RdmaSocketChannel extends SocketChannel {
         @Nullable
         SelectableChannel kernel() {
             Carrier now = carrier;
-            return now == null ? null : now.kernel();
+            if (now != null) {
+                return now.kernel();
+            }
+            Attempt current = attempt;
+            return current == null ? null : current.connecting();
         }
 
         @Override
         int kernelOps(int interestOps) {
             Carrier now = carrier;
-            return now == null ? 0 : now.kernelOps(interestOps);
+            return now == null ? interestOps & SelectionKey.OP_CONNECT : now.kernelOps(interestOps);
         }
-    }
-
-    /// Makes the selectors look at the channel, because an operation may be ready. Any thread; does not wait.
-    private void onReadiness() {
-        selected.poke();
     }
 
     // ---- making the connection
@@ -135,7 +135,7 @@ final class RdmaSocketChannel extends SocketChannel {
             if (attempt != null) {
                 throw new ConnectionPendingException();
             }
-            var made = new Attempt(peer, choices, bound, nanos, pace, this::onReadiness);
+            var made = new Attempt(peer, choices, bound, nanos, pace, selected);
             remote = peer;
             attempt = made;
             bound = null;
@@ -189,6 +189,7 @@ final class RdmaSocketChannel extends SocketChannel {
             if (current == null) {
                 throw new NoConnectionPendingException();
             }
+            current.look(waits);
             if (waits) {
                 return await(current, Long.MAX_VALUE);
             }
@@ -215,7 +216,7 @@ final class RdmaSocketChannel extends SocketChannel {
             made.configureBlocking(waits);
             local = made.local();
             remote = made.remote();
-            made.begin(this::onReadiness);
+            made.begin(selected);
             carrier = made;
             attempt = null;
         } finally {
@@ -412,10 +413,10 @@ final class RdmaSocketChannel extends SocketChannel {
         } finally {
             lock.unlock();
         }
+        if (block) {
+            selected.leave();
+        }
         if (now != null) {
-            if (block) {
-                selected.leave();
-            }
             now.configureBlocking(block);
         }
     }
@@ -479,7 +480,7 @@ final class RdmaSocketChannel extends SocketChannel {
     public Socket socket() {
         lock.lock();
         try {
-            SocketView made = view;
+            Socket made = view;
             if (made == null) {
                 made = SocketView.of(this);
                 view = made;

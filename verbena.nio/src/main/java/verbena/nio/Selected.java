@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import verbena.stream.StreamChannel;
 
 /// The part of a channel of ours that selectors with a key of it see.
-abstract class Selected {
+abstract class Selected implements Runnable {
     /// A key of the channel.
     interface Key {
         /// Makes the selector look at this key when it looks next, or now if it sleeps.
@@ -28,7 +28,19 @@ abstract class Selected {
     }
 
     synchronized void remove(Key key) {
-        keys = Arrays.stream(keys).filter(each -> each != key).toArray(Key[]::new);
+        int at = Arrays.asList(keys).indexOf(key);
+        if (at >= 0) {
+            Key[] fewer = Arrays.copyOf(keys, keys.length - 1);
+            System.arraycopy(keys, at + 1, fewer, at, fewer.length - at);
+            keys = fewer;
+        }
+    }
+
+    /// Makes the selectors look at the channel, because an operation may be ready: [#poke], for those who know
+    /// nothing of selectors.
+    @Override
+    public void run() {
+        poke();
     }
 
     /// Makes all selectors look again. Any thread; does not wait.

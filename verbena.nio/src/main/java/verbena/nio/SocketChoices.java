@@ -27,9 +27,11 @@ final class SocketChoices {
     /// process. A device of this process ends with it and notifies none, so the peer's device asks.
     private static final Duration KEEP_ALIVE = Duration.ofSeconds(5);
 
-    /// The options that hold when the program sets no others.
-    static final StreamOptions DEFAULTS =
-            StreamOptions.defaults().withBuffers(RING, RING).withKeepAlive(KEEP_ALIVE);
+    /// Apart, because only streams need them.
+    private static final class Defaults {
+        static final StreamOptions ALL =
+                StreamOptions.defaults().withBuffers(RING, RING).withKeepAlive(KEEP_ALIVE);
+    }
 
     /// The supported options, the same for each channel of IP; asked for once.
     private static volatile @Nullable Set<SocketOption<?>> supported;
@@ -39,6 +41,11 @@ final class SocketChoices {
 
     SocketChoices(Opener<SocketChannel> opener) {
         this.opener = opener;
+    }
+
+    /// Returns the options of streams that hold when the program sets no others.
+    static StreamOptions defaults() {
+        return Defaults.ALL;
     }
 
     /// Makes a socket of the kernel's without the options.
@@ -75,17 +82,16 @@ final class SocketChoices {
                 StandardSocketOptions.SO_REUSEADDR,
                 Objects.requireNonNull(listener.getOption(StandardSocketOptions.SO_REUSEADDR)));
         chosen.put(
-                StandardSocketOptions.SO_RCVBUF,
-                Math.max(DEFAULTS.receiveBytes(), listener.getOption(StandardSocketOptions.SO_RCVBUF)));
+                StandardSocketOptions.SO_RCVBUF, Math.max(RING, listener.getOption(StandardSocketOptions.SO_RCVBUF)));
     }
 
     @Nullable
     <T> T get(SocketOption<T> name) throws IOException {
         if (name.equals(StandardSocketOptions.SO_SNDBUF)) {
-            return name.type().cast(stream().sendBytes());
+            return name.type().cast(ring(StandardSocketOptions.SO_SNDBUF));
         }
         if (name.equals(StandardSocketOptions.SO_RCVBUF)) {
-            return name.type().cast(stream().receiveBytes());
+            return name.type().cast(ring(StandardSocketOptions.SO_RCVBUF));
         }
         Object own = chosen.get(name);
         if (own != null) {
@@ -146,12 +152,10 @@ final class SocketChoices {
 
     /// Returns options of a stream, whose rings have the sizes of the socket's buffers.
     StreamOptions stream() {
-        return DEFAULTS.withBuffers(
-                ring(StandardSocketOptions.SO_SNDBUF, DEFAULTS.sendBytes()),
-                ring(StandardSocketOptions.SO_RCVBUF, DEFAULTS.receiveBytes()));
+        return defaults().withBuffers(ring(StandardSocketOptions.SO_SNDBUF), ring(StandardSocketOptions.SO_RCVBUF));
     }
 
-    private int ring(SocketOption<Integer> name, int otherwise) {
-        return chosen.get(name) instanceof Integer bytes ? Math.clamp(bytes, RING_MIN, RING_MAX) : otherwise;
+    private int ring(SocketOption<Integer> name) {
+        return chosen.get(name) instanceof Integer bytes ? Math.clamp(bytes, RING_MIN, RING_MAX) : RING;
     }
 }

@@ -33,7 +33,7 @@ final class SocketView extends Socket {
         this.channel = channel;
     }
 
-    static SocketView of(RdmaSocketChannel channel) {
+    static Socket of(RdmaSocketChannel channel) {
         try {
             return new SocketView(channel);
         } catch (SocketException e) {

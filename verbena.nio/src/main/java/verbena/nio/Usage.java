@@ -1,24 +1,25 @@
 package verbena.nio;
 
 import java.net.InetSocketAddress;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /// The use of a connection that this process has made, until it is closed. At a time one thread reads and another
 /// writes; any thread closes.
 final class Usage {
     /// The use of a connection that a peer has made.
-    static final Usage NONE = new Usage(null, 0, (_, _, _, _) -> {});
+    static final Usage NONE = new Usage(null, 0, null);
 
     private final @Nullable InetSocketAddress peer;
     private final long setupNanos;
-    private final Listener listener;
+    private final @Nullable Listener listener;
     private final long begun = System.nanoTime();
-    private final AtomicBoolean isClosed = new AtomicBoolean();
+    /// Guarded by this.
+    private boolean isClosed;
+
     private long bytesIn;
     private long bytesOut;
 
-    private Usage(@Nullable InetSocketAddress peer, long setupNanos, Listener listener) {
+    private Usage(@Nullable InetSocketAddress peer, long setupNanos, @Nullable Listener listener) {
         this.peer = peer;
         this.setupNanos = setupNanos;
         this.listener = listener;
@@ -49,8 +50,14 @@ final class Usage {
         bytesOut += Math.max(0, bytes);
     }
 
+    private synchronized boolean closes() {
+        boolean isFirst = !isClosed;
+        isClosed = true;
+        return isFirst;
+    }
+
     void closed() {
-        if (peer != null && isClosed.compareAndSet(false, true)) {
+        if (peer != null && listener != null && closes()) {
             listener.onClosed(peer, bytesIn + bytesOut, setupNanos, System.nanoTime() - begun);
         }
     }

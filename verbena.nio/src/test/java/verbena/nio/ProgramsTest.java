@@ -29,8 +29,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import verbena.nio.programs.Crowd;
 import verbena.nio.programs.EarlyEnd;
+import verbena.nio.programs.FirstConnection;
 import verbena.nio.programs.HttpEcho;
 import verbena.nio.programs.NettyEcho;
 
@@ -44,6 +46,9 @@ class ProgramsTest {
 
     /// The same while it goes by TCP.
     private static final int IDLE_HEAP_BYTES_MAX = 8_000;
+
+    /// Of ours, for the first connection of a process at both ends, with a selector too.
+    private static final int CLASSES_MAX = 48;
 
     @TempDir
     Path folder;
@@ -176,6 +181,40 @@ class ProgramsTest {
         ByteBuffer data = Providers.pattern(bytes, 1);
         through.write(data.duplicate());
         assertThat(Providers.readFully(through, bytes)).isEqualTo(data);
+    }
+
+    /// A class from the agent's jar takes a process about a millisecond, and a first lambda more than that. So a short
+    /// connection loads few classes of ours, none of the devices' and no lambda.
+    @ParameterizedTest
+    @ValueSource(strings = {"waiting", "selecting"})
+    void aFirstShortConnectionLoadsFewClassesAndNoLambda(String how) throws Exception {
+        begin = "tcp";
+        Path log = folder.resolve("loaded");
+        Process process = start(
+                FirstConnection.class,
+                List.of("-Xlog:class+load:file=" + log + ":none"),
+                true,
+                "first",
+                List.of(),
+                how);
+        try {
+            assertThat(process.waitFor()).as(errors("first")).isZero();
+            List<String> loaded = Files.readAllLines(log);
+            String main = FirstConnection.class.getName();
+            int begun = loaded.indexOf(loaded.stream()
+                    .filter(each -> each.startsWith(main + " "))
+                    .findFirst()
+                    .orElseThrow());
+            List<String> ours = loaded.subList(begun + 1, loaded.size()).stream()
+                    .filter(each -> each.startsWith("verbena."))
+                    .toList();
+            assertThat(ours)
+                    .hasSizeBetween(1, CLASSES_MAX)
+                    .noneMatch(each -> each.contains("$$Lambda"))
+                    .noneMatch(each -> each.startsWith("verbena.nic."));
+        } finally {
+            process.destroyForcibly();
+        }
     }
 
     /// A connection that is not busy costs what it costs without the agent.

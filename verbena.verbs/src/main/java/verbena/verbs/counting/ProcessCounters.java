@@ -8,6 +8,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 /// The sums of all things of one kind and name in this process, as JMX and registries of metrics show them. Counters
 /// include those of things that are closed, so they only grow, and there are no more names than a program chooses.
@@ -48,10 +49,18 @@ public final class ProcessCounters {
             if (known == null) {
                 ProcessCounters made = new ProcessCounters(kind, name);
                 ALL.put(bean, made);
-                LateBeans.show(bean, () -> new CountersBean(kind, made::counters, made::gauges));
+                LateBeans.show(bean, new Bean(made));
                 known = made;
             }
             return known;
+        }
+    }
+
+    /// Makes the bean of the counters. No lambda: the first lambdas of a process take it longer than a connection.
+    private record Bean(ProcessCounters of) implements Supplier<CountersBean> {
+        @Override
+        public CountersBean get() {
+            return new CountersBean(of.kind, of::counters, of::gauges);
         }
     }
 
@@ -77,7 +86,9 @@ public final class ProcessCounters {
         synchronized (open) {
             open.add(opened);
         }
-        LISTENERS.forEach(each -> each.accept(this));
+        for (Consumer<ProcessCounters> listener : LISTENERS) {
+            listener.accept(this);
+        }
     }
 
     /// Removes a thing that closes, and keeps its counters. The caller holds no lock that reading the counters
