@@ -22,6 +22,7 @@ import scala.collection.Iterator;
 import scala.reflect.ClassTag;
 import scala.reflect.ClassTag$;
 import verbena.spark.map.MapOutputs;
+import verbena.spark.map.MemoryMapOutputWriter;
 import verbena.spark.map.PartitionLog;
 
 /// A writer of a map output whose partitions are few enough to have a stream each, as Spark's own writer of such
@@ -111,7 +112,7 @@ final class UnsortedWriter<K, V> extends ShuffleWriter<K, V> {
             }
             lengths = files.commitAllPartitions(new long[0]).getPartitionLengths();
         } catch (IOException | RuntimeException e) {
-            files.abort(e);
+            MemoryMapOutputWriter.abort(files, e);
             throw e;
         }
     }

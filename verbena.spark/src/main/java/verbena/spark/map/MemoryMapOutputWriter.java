@@ -16,6 +16,8 @@ public final class MemoryMapOutputWriter implements ShuffleMapOutputWriter {
         ShuffleMapOutputWriter open() throws IOException;
     }
 
+    private static final int ABORTS = 2;
+
     private final MapOutputs outputs;
     private final int shuffleId;
     private final long mapId;
@@ -79,11 +81,28 @@ public final class MemoryMapOutputWriter implements ShuffleMapOutputWriter {
     }
 
     @Override
-    public void abort(Throwable error) throws IOException {
+    public void abort(Throwable error) {
         forget();
         ShuffleMapOutputWriter disk = onDisk;
         if (disk != null) {
-            disk.abort(error);
+            abort(disk, error);
+        }
+    }
+
+    /// Makes a writer of files remove its file after a failure. On a full disk Spark's writer first fails to write what
+    /// its buffer holds; it removes the file when it is called again.
+    ///
+    /// @param why the failure; failures of the removal are suppressed by it
+    public static void abort(ShuffleMapOutputWriter files, Throwable why) {
+        for (int i = 0; i < ABORTS; i++) {
+            try {
+                files.abort(why);
+                return;
+            } catch (IOException e) {
+                if (e != why) {
+                    why.addSuppressed(e);
+                }
+            }
         }
     }
 

@@ -3,6 +3,7 @@ package verbena.spark.map;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.util.Arrays;
@@ -61,6 +62,40 @@ class MemoryMapOutputWriterTest {
 
         @Override
         public void abort(Throwable error) {}
+    }
+
+    /// As Spark's writer of files on a full disk: it cannot write what its buffer holds, and says so once.
+    private static final class FullDisk implements ShuffleMapOutputWriter {
+        private boolean hasFailed;
+        private boolean hasFile = true;
+
+        @Override
+        public ShufflePartitionWriter getPartitionWriter(int partition) throws IOException {
+            throw new IOException("No space left on device");
+        }
+
+        @Override
+        public MapOutputCommitMessage commitAllPartitions(long[] checksums) throws IOException {
+            throw new IOException("No space left on device");
+        }
+
+        @Override
+        public void abort(Throwable error) throws IOException {
+            if (!hasFailed) {
+                hasFailed = true;
+                throw new IOException("No space left on device");
+            }
+            hasFile = false;
+        }
+    }
+
+    @Test
+    void anOutputForWhichTheDiskHasNoRoomLeavesNoFile() {
+        var disk = new FullDisk();
+        var why = new IOException("the first failure");
+        MemoryMapOutputWriter.abort(disk, why);
+        assertThat(disk.hasFile).isFalse();
+        assertThat(why.getSuppressed()).hasSize(1);
     }
 
     /// For limits from nothing to more than enough: the output is whole, in memory or in the file, and nothing
