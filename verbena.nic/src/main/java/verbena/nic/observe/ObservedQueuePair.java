@@ -8,6 +8,7 @@ import verbena.verbs.QueuePairOptions;
 public interface ObservedQueuePair extends QueuePair {
     String deviceName();
 
+    @Override
     QueuePairOptions options();
 
     /// Returns the address of the peer that it is connected to; empty when there is none.
