@@ -43,10 +43,15 @@ final class Links {
 
     /// The body of a thread: answers the peers that connect.
     void listen(InetSocketAddress at) throws InterruptedException {
-        try (var listener = ConnectionListener.bind(at, options)) {
-            while (true) {
-                Connection connection = listener.accept();
-                Thread.ofPlatform().daemon().start(() -> answer(connection));
+        try (var listener = ConnectionListener.bind(at, options);
+                var threads = Executors.newCachedThreadPool()) {
+            try {
+                while (true) {
+                    Connection connection = listener.accept();
+                    threads.execute(() -> answer(connection));
+                }
+            } finally {
+                threads.shutdownNow();
             }
         }
     }

@@ -17,17 +17,18 @@ public final class Replica {
         String options = args.length > 3 ? "," + args[3] : "";
         try (var device = Device.named("rocev2@" + mine.getHostString() + options).open();
                 var worker = Worker.open(device);
-                var shared = worker.share(Arena.global().allocate(Table.BYTES, 64), Set.of(Access.REMOTE_READ))) {
+                var shared = worker.share(Arena.global().allocate(Table.BYTES, 64), Set.of(Access.REMOTE_READ));
+                var threads = Executors.newCachedThreadPool()) {
             var raft = new Raft(self, replicas.size(), new Log(Path.of(args[1])), new Table(shared.segment()));
             var links = new Links(raft, device);
             worker.answerCalls(call -> answer(call, raft, shared.token()));
-            start(raft::watch);
-            start(raft::store);
-            start(() -> links.listen(next(mine)));
+            start(threads, raft::watch);
+            start(threads, raft::store);
+            start(threads, () -> links.listen(next(mine)));
             for (int peer = 1; peer <= replicas.size(); peer++) {
                 if (peer != self) {
                     int number = peer;
-                    start(() -> links.tell(number, next(replicas.get(number - 1))));
+                    start(threads, () -> links.tell(number, next(replicas.get(number - 1))));
                 }
             }
             try (var listener = worker.listen(mine)) {
@@ -35,6 +36,8 @@ public final class Replica {
                 while (true) {
                     listener.accept();
                 }
+            } finally {
+                threads.shutdownNow(); // a replica whose thread is interrupted ends
             }
         }
     }
@@ -64,10 +67,12 @@ public final class Replica {
     }
 
     /// A replica of which a part has failed ends: the others go on without it.
-    private static void start(Body body) {
-        Thread.ofPlatform().daemon().start(() -> {
+    private static void start(ExecutorService threads, Body body) {
+        threads.execute(() -> {
             try {
                 body.run();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
             } catch (Throwable e) {
                 e.printStackTrace();
                 Runtime.getRuntime().halt(1);

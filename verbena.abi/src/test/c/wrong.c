@@ -58,6 +58,30 @@ static void shared(int wrong) {
     }
 }
 
+static void two_done(void) {
+    EXPECT(next_of(cq, __LINE__).status == IBV_WC_SUCCESS);
+    EXPECT(next_of(cq, __LINE__).status == IBV_WC_SUCCESS);
+}
+
+static void cleared(int wrong) {
+    memory[BYTES] = 7;
+    receive(far, memory + BYTES);
+    if (wrong) {
+        memory[BYTES] = 0;
+    }
+    post(near, IBV_WR_SEND, memory, IBV_SEND_SIGNALED);
+    two_done();
+}
+
+static void echoed(int wrong) {
+    receive(far, memory + BYTES);
+    post(near, IBV_WR_SEND, memory, IBV_SEND_SIGNALED);
+    receive(near, wrong ? memory : memory + 2 * BYTES);
+    two_done();
+    post(far, IBV_WR_SEND, memory + BYTES, IBV_SEND_SIGNALED);
+    two_done();
+}
+
 static void stuck(int wrong) {
     int full = 0;
     for (int i = 0; !full && i < 1000; i++) {
@@ -94,7 +118,8 @@ static void leaked(int wrong) {
 static const struct {
     const char *name;
     void (*run)(int wrong);
-} programs[] = {{"changed", changed}, {"unfenced", unfenced}, {"shared", shared}, {"stuck", stuck}, {"closed", closed}, {"leaked", leaked}};
+} programs[] = {{"changed", changed}, {"unfenced", unfenced}, {"shared", shared}, {"cleared", cleared}, {"echoed", echoed},
+    {"stuck", stuck}, {"closed", closed}, {"leaked", leaked}};
 
 int main(int count, char **names) {
     if (count != 2) {

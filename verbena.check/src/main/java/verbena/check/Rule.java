@@ -26,6 +26,12 @@ public enum Rule {
             "ibv_post_recv(3), ibv_post_send(3): a request owns its target until its completion was taken",
             "one result overwrites the other, in any order and in pieces",
             "give each request a target of its own"),
+    TARGET_WRITTEN(
+            Grade.ERROR,
+            "bytes of a posted receive changed before its message came",
+            "ibv_post_recv(3): buffers of a request belong to the device until its completion was taken",
+            "the program overwrites what has come, or the card what the program has written",
+            "write to the buffer before the receive is posted, or after its completion was taken"),
     ARENA_CLOSED(
             Grade.ERROR,
             "memory of a region was given back while it was registered",
@@ -50,6 +56,12 @@ public enum Rule {
             "ibv_dereg_mr(3): the keys of the region no longer give access",
             "the request ends with REM_ACCESS_ERR or LOC_PROT_ERR, or reaches other memory that has the key now",
             "close a region when no request names it any more, and no peer knows its key"),
+    HANDLE_BUSY(
+            Grade.LUCK,
+            "an address handle was closed with datagrams outstanding that name it",
+            "RDMAmojo on ibv_destroy_ah(): wait until all requests that name the handle are complete",
+            "where handles are objects of the card, the datagrams end with an error or go elsewhere",
+            "take the completions of all requests that name the handle, then close it"),
     UD_SHORT(
             Grade.ERROR,
             "a receive for datagrams has no room for the 40 bytes in front of each",
@@ -104,6 +116,12 @@ public enum Rule {
             "IBTA 10.3.1: a queue pair that failed is in state ERR and flushes all requests",
             "the request is never carried out",
             "look at the status of each completion, and end the connection at a failure"),
+    PEER_UNREADY(
+            Grade.LUCK,
+            "a request was posted before the peer's queue pair was ready to receive",
+            "IBTA 10.3.1, 9.7.5: a queue pair takes packets from RTR on, and drops what comes before",
+            "the request is sent again after each timeout, and fails when the peer is slower than all attempts",
+            "let both ends say that they are in RTR before either posts"),
     READ_DEPTH(
             Grade.ERROR,
             "a READ or atomic was posted beyond the depth that the two ends agree on",

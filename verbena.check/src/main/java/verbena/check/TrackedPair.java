@@ -10,7 +10,7 @@ import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.spi.SendOperation;
 
-/// A queue pair of the program, as the rules see it: its attributes, and what is under way.
+/// A queue pair of the program, as the rules see it: its attributes, and what is outstanding.
 public final class TrackedPair extends TrackedObject implements TrackedQueue.Source {
     private final TrackedDevice device;
     /// The queues of a queue pair: where its completions go, and where its receives come from.
@@ -209,7 +209,7 @@ public final class TrackedPair extends TrackedObject implements TrackedQueue.Sou
         return List.copyOf(sends);
     }
 
-    /// Takes out all that is under way.
+    /// Takes out all that is outstanding.
     public List<TrackedRequest> dropAll() {
         List<TrackedRequest> dropped;
         int due = 0;

@@ -62,7 +62,7 @@ public final class TrackedReceives {
         return all;
     }
 
-    /// Returns those that are under way.
+    /// Returns those that are outstanding.
     public synchronized List<TrackedRequest> underWay() {
         return List.copyOf(posted);
     }

@@ -41,6 +41,12 @@ public abstract class Watcher {
     /// Hears that a thread has handed over what it knows to other threads, or has taken it over.
     public void onHandOver(Object by, boolean isRelease) {}
 
+    /// Hears that a datagram that is being filled names an address handle.
+    public void onHandle(TrackedRequest request, Object handle) {}
+
+    /// Hears that an address handle was closed.
+    public void onHandleClosed(TrackedDevice device, Object handle) {}
+
     public void onRegister(TrackedRegion region) {}
 
     /// Hears that a region is about to be closed.
@@ -58,7 +64,7 @@ public abstract class Watcher {
     /// Hears that a queue pair was closed.
     ///
     /// @param before the state that it was in
-    /// @param lost what was under way
+    /// @param lost what was outstanding
     public void onClose(TrackedPair pair, QpState before, List<TrackedRequest> lost) {}
 
     /// Hears of a look at a completion queue.

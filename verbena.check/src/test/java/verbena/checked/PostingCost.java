@@ -1,56 +1,96 @@
 package verbena.checked;
 
+import java.util.Arrays;
 import java.util.EnumSet;
 import verbena.check.Checker;
 import verbena.check.Rule;
 import verbena.check.device.CheckProvider;
 import verbena.check.rules.Watchers;
 import verbena.verbs.Access;
+import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
+import verbena.verbs.MemoryRegion;
+import verbena.verbs.ProtectionDomain;
+import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.WorkCompletion;
 
-/// A comparison of posting and polling with the layer in front and without: WRITEs of 64 bytes, one under way at a
-/// time. Arguments: the device, and how many WRITEs in each of 600 rounds, of which the fastest counts.
-final class PostingCost {
-    private PostingCost() {}
+/// A comparison of posting and polling with the layer in front and without: WRITEs of 64 bytes, one outstanding at a
+/// time. Rounds with and without alternate, and the medians count. Arguments: the device, and how many WRITEs in each
+/// of 600 rounds.
+final class PostingCost implements AutoCloseable {
+    private static final int ROUNDS = 600;
+
+    private final Context context;
+    private final ProtectionDomain domain;
+    private final CompletionQueue queue;
+    private final MemoryRegion local;
+    private final MemoryRegion remote;
+    private final QueuePair here;
+    private final QueuePair there;
+    private final WorkCompletion wc = new WorkCompletion();
+
+    private PostingCost(Device device) {
+        context = device.open();
+        domain = context.allocateProtectionDomain();
+        queue = context.createCompletionQueue(64);
+        local = domain.allocate(4_096, Access.local());
+        remote = domain.allocate(4_096, Access.remoteAll());
+        here = domain.createQueuePair(QueuePairOptions.rc(queue));
+        there = domain.createQueuePair(QueuePairOptions.rc(queue));
+        here.connect(there.endpoint());
+        there.connect(here.endpoint());
+    }
 
     public static void main(String[] args) {
         Device device = Device.named(args[0]);
         int writes = Integer.parseInt(args[1]);
-        double off = nanos(device, writes);
-        double on = nanos(
-                CheckProvider.over("checked", device, new Checker(EnumSet.allOf(Rule.class), Watchers::of)), writes);
-        System.out.printf("%s: %.0f ns off, %.0f ns on, %.2f times%n", args[0], off, on, on / off);
+        var checker = new Checker(EnumSet.allOf(Rule.class), Watchers::of);
+        var off = new double[ROUNDS];
+        var on = new double[ROUNDS];
+        var times = new double[ROUNDS];
+        try (var bare = new PostingCost(device);
+                var checked = new PostingCost(CheckProvider.over("checked", device, checker))) {
+            for (int i = 0; i < ROUNDS; i++) {
+                off[i] = bare.nanos(writes);
+                on[i] = checked.nanos(writes);
+                times[i] = on[i] / off[i];
+            }
+        }
+        System.out.printf(
+                "%s: %.0f ns off, %.0f ns on, %.2f times, after %,d checked WRITEs%n",
+                args[0], median(off), median(on), median(times), (long) ROUNDS * writes);
         Runtime runtime = Runtime.getRuntime();
         System.gc();
         System.out.printf("%d KB of heap are used%n", (runtime.totalMemory() - runtime.freeMemory()) >> 10);
     }
 
-    private static double nanos(Device device, int writes) {
-        double best = Double.MAX_VALUE;
-        try (Context context = device.open();
-                var domain = context.allocateProtectionDomain();
-                var queue = context.createCompletionQueue(64);
-                var local = domain.allocate(4_096, Access.local());
-                var remote = domain.allocate(4_096, Access.remoteAll());
-                var here = domain.createQueuePair(QueuePairOptions.rc(queue));
-                var there = domain.createQueuePair(QueuePairOptions.rc(queue))) {
-            here.connect(there.endpoint());
-            there.connect(here.endpoint());
-            var wc = new WorkCompletion();
-            for (int round = 0; round < 600; round++) {
-                long begin = System.nanoTime();
-                for (int i = 0; i < writes; i++) {
-                    here.postWrite(i, local.slice(0, 64), remote.remote());
-                    while (!queue.poll(wc)) {
-                        Thread.onSpinWait();
-                    }
-                }
-                best = Math.min(best, (double) (System.nanoTime() - begin) / writes);
+    private static double median(double[] of) {
+        double[] sorted = of.clone();
+        Arrays.sort(sorted);
+        return sorted[ROUNDS / 2];
+    }
+
+    private double nanos(int writes) {
+        long begin = System.nanoTime();
+        for (int i = 0; i < writes; i++) {
+            here.postWrite(i, local.slice(0, 64), remote.remote());
+            while (!queue.poll(wc)) {
+                Thread.onSpinWait();
             }
         }
-        return best;
+        return (double) (System.nanoTime() - begin) / writes;
+    }
+
+    @Override
+    public void close() {
+        here.close();
+        there.close();
+        local.close();
+        remote.close();
+        queue.close();
+        domain.close();
+        context.close();
     }
 }

@@ -207,6 +207,9 @@ class RdmaTestTest {
         var isOver = new CountDownLatch(1);
         var writer = new FutureTask<>(() -> {
             ends.client().write(new byte[64], memory.remote());
+            assertThat(ends.client().read(memory.slice(0, 8).remote()))
+                    .as("with this, a card too has shown the bytes to their owner")
+                    .containsOnly(0);
             if (isTold) {
                 ends.client().queuePair().protectionDomain().context().noteRelease(isWritten);
             }

@@ -11,6 +11,11 @@ final class CheckedHandle extends CheckedObject<AddressHandle> implements Addres
     }
 
     @Override
+    void closed() {
+        layer().checker().hear(watcher -> watcher.onHandleClosed(layer().device(), this));
+    }
+
+    @Override
     public ProtectionDomain protectionDomain() {
         return layer().outer(ProtectionDomain.class, inner().protectionDomain());
     }

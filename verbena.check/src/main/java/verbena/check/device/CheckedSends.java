@@ -179,9 +179,10 @@ class CheckedSends implements SendBatch {
 
     @Override
     public final SendBatch to(AddressHandle handle, int qpn, int qkey) {
-        return step(
-                () -> inner.to(CheckedObject.below(handle), qpn, qkey),
-                _ -> layer.checker().hear(watcher -> watcher.onAddress(pair, handle.vector(), qpn, qkey)));
+        return step(() -> inner.to(CheckedObject.below(handle), qpn, qkey), request -> {
+            layer.checker().hear(watcher -> watcher.onHandle(request, handle));
+            layer.checker().hear(watcher -> watcher.onAddress(pair, handle.vector(), qpn, qkey));
+        });
     }
 
     @Override

@@ -1,5 +1,6 @@
 package verbena.check.device;
 
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -106,20 +107,20 @@ final class Layer {
             return; // closed meanwhile
         }
         boolean isOk = completion.ok();
-        if (!isOk) {
-            pair.failureSeen(Thread.currentThread());
-        }
         boolean isReceive = isReceive(pair, queue, completion);
         if (isReceive && isOk) {
             checker.onMessage(pair);
         }
         TrackedRequest receive = isReceive ? pair.endReceive(completion.wrId()) : null;
+        List<TrackedRequest> sends = isReceive ? List.of() : pair.endSends(completion.wrId(), isOk);
+        if (!isOk && (receive != null || !sends.isEmpty())) { // not of a request that a reset has dropped
+            pair.failureSeen(Thread.currentThread());
+        }
         if (receive != null) {
             checker.onEnd(receive, isOk);
-        } else if (!isReceive) {
-            for (TrackedRequest each : pair.endSends(completion.wrId(), isOk)) {
-                checker.onEnd(each, isOk || each.wrId() != completion.wrId());
-            }
+        }
+        for (TrackedRequest each : sends) {
+            checker.onEnd(each, isOk || each.wrId() != completion.wrId());
         }
     }
 

@@ -60,7 +60,9 @@ public final class Trial implements AutoCloseable {
         barrier = new CyclicBarrier(program.threads().size() + 1);
         try {
             open(device);
-        } catch (RuntimeException | InterruptedException e) {
+        } catch (RuntimeException e) {
+            throw TrialNode.after(e, this::close);
+        } catch (InterruptedException e) {
             close();
             throw e;
         }

@@ -45,7 +45,12 @@ final class TrialEnd implements AutoCloseable {
                 .withDepth(DEPTH / 2, DEPTH / 2)
                 .withSge(1, 1)
                 .withInline(0);
-        queuePair = node.domain.createQueuePair(flushes ? options.withExtensions(Set.of(Capability.FLUSH)) : options);
+        try {
+            queuePair =
+                    node.domain.createQueuePair(flushes ? options.withExtensions(Set.of(Capability.FLUSH)) : options);
+        } catch (RuntimeException e) {
+            throw TrialNode.after(e, sends::close, receives::close);
+        }
     }
 
     /// Notes a receive that each run uses up.

@@ -56,11 +56,28 @@ final class TrialNode implements AutoCloseable {
         context = device.open();
         try {
             domain = context.allocateProtectionDomain();
+        } catch (RuntimeException e) {
+            throw after(e, context::close);
+        }
+        try {
             region = domain.allocate(spare + (long) Long.BYTES * spareWords, access);
         } catch (RuntimeException e) {
-            context.close();
-            throw e;
+            throw after(e, domain::close, context::close);
         }
+    }
+
+    /// Closes what was made before a failure.
+    ///
+    /// @return the failure, which has those of closing
+    static RuntimeException after(RuntimeException failure, Runnable... closes) {
+        for (Runnable each : closes) {
+            try {
+                each.run();
+            } catch (RuntimeException e) {
+                failure.addSuppressed(e);
+            }
+        }
+        return failure;
     }
 
     void reset() {

@@ -25,6 +25,9 @@ public final class Chain {
     /// The number up to which a fence has made later requests wait.
     long fenced;
 
+    /// The number of the last message that the peer has received: the processor sees all requests up to it.
+    long shown;
+
     @Nullable
     RaceStep lastRead;
     /// Whether the last request was a READ of one word, which may be a version.

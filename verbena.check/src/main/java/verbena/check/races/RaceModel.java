@@ -12,6 +12,7 @@ import verbena.check.CallPlace;
 import verbena.check.Rule;
 import verbena.check.races.RaceStep.Access;
 import verbena.check.races.RaceStep.Kind;
+import verbena.verbs.spi.SendOperation;
 
 /// The order of steps, and the races in it. A request begins when it is posted, and has ended for those
 /// who know of its completion, of a message behind it, or of a result that it has changed. One thread at a time.
@@ -31,6 +32,20 @@ public final class RaceModel {
     private static final int ENDED = 1 << 15;
     /// Messages that an actor has received and that are kept to explain a race.
     private static final int HEARD = 16;
+    /// Completed WRITEs that are kept until something makes them visible.
+    private static final int UNSEEN = 64;
+
+    /// The operation that has no bytes of its own, and makes those of WRITEs before it visible.
+    private static final String FLUSH = SendOperation.FLUSH.name();
+
+    /// A WRITE whose completion was taken.
+    ///
+    /// @param end the order of the last step before that
+    private record Unseen(Access write, long end) {
+        boolean isOf(int queue) {
+            return write.step().queue == queue;
+        }
+    }
 
     private final Listener listener;
     private final boolean isOneActor;
@@ -45,6 +60,10 @@ public final class RaceModel {
     };
     /// Queue pairs that are closed, whose components are used again.
     private final ArrayDeque<Chain> free = new ArrayDeque<>();
+    /// WRITEs whose completion was taken, and behind which nothing has made their bytes visible to the processor of
+    /// their owner: no READ, atomic or FLUSH of their queue pair, and no message.
+    private final ArrayDeque<Unseen> unseen = new ArrayDeque<>();
+
     private int components;
     private long order;
 
@@ -84,6 +103,7 @@ public final class RaceModel {
 
     /// Ends the requests of a queue pair, whatever has become of them.
     public void close(Chain chain) {
+        unseen.removeIf(each -> each.isOf(chain.placed));
         chain.underWay.forEach(this::forget);
         chain.underWay.clear();
         chain.messages.clear();
@@ -146,6 +166,7 @@ public final class RaceModel {
         for (int i = 0; i < step.accesses.size(); i++) {
             Access each = step.accesses.get(i);
             check(null, each);
+            checkSeen(each);
             if (!isOneActor) {
                 index(each).add(each, i);
             }
@@ -155,6 +176,21 @@ public final class RaceModel {
             step.endedBy = step.actor;
             step.endEpoch = step.epoch;
             keep(step);
+        }
+    }
+
+    /// Tells of a load of bytes that a completed WRITE has brought, but that the processor need not see yet. A load of
+    /// one word may be a look at a flag.
+    private void checkSeen(Access load) {
+        for (Unseen each : unseen) {
+            Access write = each.write;
+            if (load.kind() == Kind.LOAD
+                    && write.memory().space() == load.memory().space()
+                    && write.overlaps(load)
+                    && !write.sharesWord(load)
+                    && isKnown(load.step().actor, write)) { // otherwise it was told already
+                listener.found(new Race(Rule.RACE_PROCESSOR, write, load, null));
+            }
         }
     }
 
@@ -325,7 +361,16 @@ public final class RaceModel {
         for (Access each : step.accesses) {
             if (isOk && (each.kind() == Kind.READ || each.kind() == Kind.ATOMIC)) {
                 learn(by, each);
+                unseen.removeIf(other -> other.isOf(chain.placed) || other.write.overlaps(each));
+            } else if (isOk && each.kind() == Kind.WRITE && step.number > chain.shown) {
+                unseen.add(new Unseen(each, order));
             }
+        }
+        if (unseen.size() > UNSEEN) {
+            unseen.remove();
+        }
+        if (step.accesses.isEmpty() && step.name.equals(FLUSH)) {
+            unseen.removeIf(each -> each.isOf(chain.placed));
         }
         if (isOneActor) {
             forget(step);
@@ -380,6 +425,9 @@ public final class RaceModel {
         }
         by.clock.raise(from.placed, message.number);
         by.clock.raise(from.placed + 1, message.fetched);
+        from.shown = message.number;
+        unseen.removeIf(each ->
+                message.order > each.end || (each.isOf(from.placed) && each.write.step().number <= message.number));
         var note =
                 new RaceStep(message.actor, message.queue, message.number, message.name, message.place, message.order);
         note.endedBy = by;

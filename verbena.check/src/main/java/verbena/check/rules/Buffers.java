@@ -23,10 +23,12 @@ import verbena.check.Watcher;
 import verbena.verbs.QpType;
 import verbena.verbs.spi.SendOperation;
 
-/// Watches the local bytes of requests under way: they belong to the device, and to one request.
+/// Watches the local bytes of outstanding requests: they belong to the device, and to one request.
 final class Buffers extends Watcher {
     /// Bytes of a piece that are all looked at; of a longer one, as many at each end.
     private static final long WHOLE = 64 << 10;
+    /// The same for a receive.
+    private static final long WHOLE_RECEIVE = 4 << 10;
     private static final long PRIME = 0x9E37_79B9_7F4A_7C15L;
 
     private record Start(long address, long order) {
@@ -36,7 +38,7 @@ final class Buffers extends Watcher {
 
     private record Use(TrackedRequest request, Piece piece) {}
 
-    /// Pieces of requests under way, by address.
+    /// Pieces of outstanding requests, by address.
     private static final class Index {
         private final ConcurrentSkipListMap<Start, Use> uses = new ConcurrentSkipListMap<>(Start.ORDER);
         private final Map<TrackedRequest, List<Start>> starts = new ConcurrentHashMap<>();
@@ -85,11 +87,13 @@ final class Buffers extends Watcher {
         }
     }
 
+    private final Checker checker;
     private final Findings findings;
     private final Index fills = new Index();
     private final Index gathers = new Index();
 
     Buffers(Checker checker) {
+        this.checker = checker;
         this.findings = checker.findings();
     }
 
@@ -101,17 +105,63 @@ final class Buffers extends Watcher {
     @Override
     public void onPost(TrackedRequest request) {
         if (request.fillsMemory()) {
+            checkPieces(request);
             fills.overlapping(request, other -> twoFill(request, other));
             gathers.overlapping(request, other -> fillsWhatIsSent(request, other));
             fills.add(request);
+            if (request.isReceive()) {
+                request.note(sum(request, WHOLE_RECEIVE));
+            }
         } else if (gathers(request)) {
             fills.overlapping(request, other -> sendsWhatIsFilled(request, other));
             gathers.add(request);
-            request.note(sum(request));
+            request.note(sum(request, WHOLE));
+        }
+    }
+
+    private void checkPieces(TrackedRequest request) {
+        List<Piece> pieces = request.pieces();
+        for (int i = 1; i < pieces.size(); i++) {
+            for (int j = 0; j < i; j++) {
+                if (pieces.get(i).overlaps(pieces.get(j))) {
+                    findings.tell(
+                            Rule.TARGET_SHARED,
+                            "two pieces of a " + name(request) + " have the same bytes.",
+                            request.place(),
+                            "the other is of the same request",
+                            request.place());
+                    return;
+                }
+            }
+        }
+    }
+
+    @Override
+    public void onSubmit(TrackedPair pair, List<TrackedRequest> requests) {
+        TrackedPair peer =
+                pair.options().type() == QpType.RC ? checker.peer(pair).orElse(null) : null;
+        if (peer != null && !peer.queues().receives().isShared()) {
+            Credits.eachMet(peer.queues().receives(), requests, pair.messages(), this::checkUntouched);
+        }
+    }
+
+    /// Tells of a receive whose bytes are not what they were when it was posted. The device has not written there:
+    /// the message that it is for is only now being posted.
+    private void checkUntouched(TrackedRequest message, TrackedRequest receive) {
+        if (!receive.isShared() && receive.note() != sum(receive, WHOLE_RECEIVE)) {
+            receive.share();
+            findings.tell(
+                    Rule.TARGET_WRITTEN,
+                    "bytes of a posted receive changed before the " + name(message) + " that it is for was posted.",
+                    message.place(),
+                    "the receive was posted",
+                    receive.place());
         }
     }
 
     private boolean twoFill(TrackedRequest request, TrackedRequest other) {
+        request.share();
+        other.share();
         findings.tell(
                 Rule.TARGET_SHARED,
                 "a " + name(request) + " fills bytes that an outstanding " + name(other) + " fills too.",
@@ -184,7 +234,7 @@ final class Buffers extends Watcher {
     }
 
     private void expectUnchanged(TrackedRequest request) {
-        if (gathers(request) && !request.isShared() && request.note() != sum(request)) {
+        if (gathers(request) && !request.isShared() && request.note() != sum(request, WHOLE)) {
             findings.tell(
                     Rule.SEND_CHANGED,
                     "bytes of a " + name(request) + " changed between its posting and its completion.",
@@ -204,7 +254,9 @@ final class Buffers extends Watcher {
     }
 
     /// Returns a sum of the bytes; that of nothing when they cannot be read.
-    private static long sum(TrackedRequest request) {
+    ///
+    /// @param whole the bytes of a piece that are all looked at; of a longer one, as many at each end
+    private static long sum(TrackedRequest request, long whole) {
         long sum = 0;
         for (Piece each : request.pieces()) {
             MemorySegment memory = each.memory();
@@ -212,9 +264,9 @@ final class Buffers extends Watcher {
                 continue;
             }
             long bytes = memory.byteSize();
-            sum = sum(memory, 0, Math.min(bytes, WHOLE), sum);
-            if (bytes > WHOLE) {
-                sum = sum(memory, Math.max(WHOLE, bytes - WHOLE), bytes, sum);
+            sum = sum(memory, 0, Math.min(bytes, whole), sum);
+            if (bytes > whole) {
+                sum = sum(memory, Math.max(whole, bytes - whole), bytes, sum);
             }
         }
         return sum;

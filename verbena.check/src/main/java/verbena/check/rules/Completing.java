@@ -38,12 +38,11 @@ final class Completing extends Watcher {
                     "the queue was made",
                     queue.made());
         }
-        if (!request.isReceive()
-                && pair.options().type() == QpType.RC
-                && pair.failureSeenBy() == Thread.currentThread()) {
+        if (pair.options().type() == QpType.RC && pair.failureSeenBy() == Thread.currentThread()) {
             findings.tell(
                     Rule.STATUS_IGNORED,
-                    "a request was posted on a queue pair after this thread has taken the completion of a failed one.",
+                    "a " + (request.isReceive() ? "receive" : "request")
+                            + " was posted on a queue pair after this thread has taken the completion of a failed one.",
                     request.place(),
                     "the queue pair was made",
                     pair.made());

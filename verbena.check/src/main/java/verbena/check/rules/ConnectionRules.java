@@ -1,10 +1,15 @@
 package verbena.check.rules;
 
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.WeakHashMap;
 import verbena.check.CallPlace;
 import verbena.check.Checker;
 import verbena.check.Findings;
 import verbena.check.Rule;
+import verbena.check.TrackedDevice;
+import verbena.check.TrackedObject;
 import verbena.check.TrackedPair;
 import verbena.check.TrackedRequest;
 import verbena.check.Watcher;
@@ -18,6 +23,8 @@ import verbena.verbs.spi.SendOperation;
 final class ConnectionRules extends Watcher {
     private final Checker checker;
     private final Findings findings;
+    /// The address handles of datagrams that are not over, as far as the rules know.
+    private final Map<TrackedRequest, Object> handles = Collections.synchronizedMap(new WeakHashMap<>());
 
     ConnectionRules(Checker checker) {
         this.checker = checker;
@@ -112,11 +119,18 @@ final class ConnectionRules extends Watcher {
     public void onPost(TrackedRequest request) {
         SendOperation operation = request.operation();
         TrackedPair pair = TrackedPair.of(request);
-        if (pair == null || operation == null || (operation != SendOperation.READ && !operation.isAtomic())) {
+        if (pair == null || operation == null) {
             return;
         }
         QpAttributes own = pair.attributes();
-        QpAttributes its = checker.peer(pair).map(TrackedPair::attributes).orElse(null);
+        TrackedPair peer = checker.peer(pair).orElse(null);
+        if (peer == null && own != null && own.path().isPresent()) {
+            checkReady(request, own);
+        }
+        if (operation != SendOperation.READ && !operation.isAtomic()) {
+            return;
+        }
+        QpAttributes its = peer == null ? null : peer.attributes();
         if (own != null && its != null && own.maxReadAtomic() > its.maxDestinationReadAtomic()) {
             findings.tell(
                     Rule.READ_DEPTH,
@@ -125,6 +139,46 @@ final class ConnectionRules extends Watcher {
                     request.place(),
                     "the queue pair was set",
                     pair.connected());
+        }
+    }
+
+    /// Tells of a request for a queue pair of this process that has not come to RTR.
+    private void checkReady(TrackedRequest request, QpAttributes own) {
+        for (TrackedPair each : checker.at(own.path().orElseThrow(), own.destinationQpn())) {
+            QpAttributes its = each.attributes();
+            if (its == null || its.state() == QpState.RESET || its.state() == QpState.INIT) {
+                findings.tell(
+                        Rule.PEER_UNREADY,
+                        "a request was posted when its peer was in " + (its == null ? QpState.RESET : its.state())
+                                + ".",
+                        request.place(),
+                        "the peer was made",
+                        each.made());
+            }
+        }
+    }
+
+    @Override
+    public void onHandle(TrackedRequest request, Object handle) {
+        handles.put(request, handle);
+    }
+
+    @Override
+    public void onHandleClosed(TrackedDevice device, Object handle) {
+        for (TrackedObject object : device.objects()) {
+            if (object instanceof TrackedPair pair) {
+                for (TrackedRequest each : pair.sendsUnderWay()) {
+                    if (handles.get(each) == handle) {
+                        findings.tell(
+                                Rule.HANDLE_BUSY,
+                                "an address handle was closed that an outstanding datagram names.",
+                                CallPlace.here(),
+                                "the datagram was posted",
+                                each.place());
+                        return;
+                    }
+                }
+            }
         }
     }
 

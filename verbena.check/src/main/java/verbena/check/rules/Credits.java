@@ -1,6 +1,7 @@
 package verbena.check.rules;
 
 import java.util.List;
+import java.util.function.BiConsumer;
 import verbena.check.Checker;
 import verbena.check.Findings;
 import verbena.check.Rule;
@@ -55,7 +56,7 @@ final class Credits extends Watcher {
             return;
         }
         long messages = pair.messages();
-        checkLengths(receives, requests, messages);
+        eachMet(receives, requests, messages, this::checkLength);
         if (messages > receives.total()) {
             findings.tell(
                     attributes.rnrRetry() == FOR_EVER ? Rule.RNR_WAIT : Rule.NO_RECEIVE,
@@ -67,23 +68,34 @@ final class Credits extends Watcher {
         }
     }
 
+    /// Calls `met` with each message and the receive that it meets, where that is posted already.
+    ///
     /// @param last the place of the last of these messages among all of their queue pair
-    private void checkLengths(TrackedReceives receives, List<TrackedRequest> requests, long last) {
+    static void eachMet(
+            TrackedReceives receives,
+            List<TrackedRequest> requests,
+            long last,
+            BiConsumer<TrackedRequest, TrackedRequest> met) {
         long place = last;
         for (TrackedRequest each : requests.reversed()) {
-            if (!TrackedPair.takesReceive(each)) {
-                continue;
+            if (TrackedPair.takesReceive(each)) {
+                TrackedRequest receive = each.bytes() == 0 || Regions.isRemote(each) ? null : receives.at(place);
+                if (receive != null) {
+                    met.accept(each, receive);
+                }
+                place--;
             }
-            TrackedRequest receive = each.bytes() == 0 || Regions.isRemote(each) ? null : receives.at(place);
-            if (receive != null && each.bytes() > receive.bytes()) {
-                findings.tell(
-                        Rule.RECEIVE_SHORT,
-                        "a message of " + each.bytes() + " bytes meets a receive of " + receive.bytes() + ".",
-                        each.place(),
-                        "the receive was posted",
-                        receive.place());
-            }
-            place--;
+        }
+    }
+
+    private void checkLength(TrackedRequest message, TrackedRequest receive) {
+        if (message.bytes() > receive.bytes()) {
+            findings.tell(
+                    Rule.RECEIVE_SHORT,
+                    "a message of " + message.bytes() + " bytes meets a receive of " + receive.bytes() + ".",
+                    message.place(),
+                    "the receive was posted",
+                    receive.place());
         }
     }
 

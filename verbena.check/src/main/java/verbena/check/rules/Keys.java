@@ -80,6 +80,11 @@ final class Keys extends Watcher {
             }
             if (isElsewhere(region, pair)) {
                 tellAccess(request, "a request names " + region + " of another protection domain.", region.made());
+            } else if (isBeyond(each, region)) {
+                tellAccess(
+                        request,
+                        "a request names " + each.length() + " bytes, of which some are outside of " + region + ".",
+                        region.made());
             } else if (request.fillsMemory() && !region.region().access().contains(Access.LOCAL_WRITE)) {
                 tellAccess(
                         request,
@@ -87,6 +92,13 @@ final class Keys extends Watcher {
                         region.made());
             }
         }
+    }
+
+    /// Returns whether the region has memory, and the piece is not in it.
+    private static boolean isBeyond(Piece piece, TrackedRegion region) {
+        return piece.memory() == null
+                && region.memory() != null
+                && region.memory().scope().isAlive();
     }
 
     private static boolean isElsewhere(TrackedRegion region, TrackedPair pair) {
@@ -99,7 +111,7 @@ final class Keys extends Watcher {
             case FETCH_ADD, COMPARE_SWAP -> Access.REMOTE_ATOMIC;
             default -> Access.REMOTE_WRITE;
         };
-        long bytes = Races.bytes(operation, request);
+        long bytes = RaceWatcher.bytes(operation, request);
         long offset = request.remoteAddress() - region.region().address();
         QpAttributes its = peer.attributes();
         if (bytes == 0) {

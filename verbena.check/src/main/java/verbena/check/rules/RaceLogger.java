@@ -4,14 +4,13 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import verbena.check.CallPlace;
 import verbena.check.TrackedDevice;
 import verbena.check.TrackedObject;
 import verbena.check.TrackedPair;
 import verbena.check.TrackedRegion;
 import verbena.check.TrackedRequest;
-import verbena.check.TrackedRequest.Piece;
-import verbena.check.Watcher;
 import verbena.check.races.RaceLog;
 import verbena.check.races.RaceStep.Kind;
 import verbena.verbs.QpAttributes;
@@ -19,7 +18,7 @@ import verbena.verbs.QpState;
 import verbena.verbs.spi.SendOperation;
 
 /// Writes down who accesses which memory, for races between processes.
-final class RaceLogger extends Watcher {
+final class RaceLogger extends RaceWatcher {
     private final RaceLog log;
     private final Map<TrackedObject, Integer> numbers = new HashMap<>();
     private int last;
@@ -76,19 +75,17 @@ final class RaceLogger extends Watcher {
     @Override
     public synchronized void onModify(TrackedPair pair, QpState before, List<TrackedRequest> lost) {
         QpAttributes own = pair.attributes();
-        if (!Races.isReliable(pair) || own == null) {
-            return;
-        }
-        if (own.state() == QpState.RESET) {
-            log.write('X', number(pair));
-            numbers.remove(pair);
-        } else if (own.path().isPresent()) {
+        super.onModify(pair, before, lost);
+        if (isReliable(pair)
+                && own != null
+                && own.state() != QpState.RESET
+                && own.path().isPresent()) {
             log.write('C', number(pair), own.destinationQpn(), own.path().get().destination());
         }
     }
 
     @Override
-    public synchronized void onClose(TrackedPair pair, QpState before, List<TrackedRequest> lost) {
+    synchronized void over(TrackedPair pair) {
         Integer number = numbers.remove(pair);
         if (number != null) {
             log.write('X', number);
@@ -96,27 +93,11 @@ final class RaceLogger extends Watcher {
     }
 
     @Override
-    public synchronized void onPost(TrackedRequest request) {
-        TrackedPair pair = TrackedPair.of(request);
-        SendOperation operation = request.operation();
-        if (pair == null || operation == null || !Races.isReliable(pair) || request.isFaulty()) {
-            return;
-        }
-        Kind kind = Races.kind(operation);
-        var local = new StringBuilder();
-        for (Piece each : request.pieces()) {
-            TrackedRegion region = each.region();
-            if (region != null && each.memory() != null) {
-                local.append(local.isEmpty() ? "" : "\t")
-                        .append(request.fillsMemory() ? Kind.FILL : Kind.GATHER)
-                        .append(' ')
-                        .append(number(region))
-                        .append(' ')
-                        .append(each.memory().address())
-                        .append(' ')
-                        .append(each.length());
-            }
-        }
+    synchronized void posted(
+            TrackedPair pair, TrackedRequest request, SendOperation operation, @Nullable Kind kind, List<Local> local) {
+        String pieces = local.stream()
+                .map(each -> each.kind() + " " + number(each.region()) + " " + each.from() + " " + each.length())
+                .collect(Collectors.joining(";"));
         log.write(
                 'S',
                 number(pair),
@@ -128,25 +109,23 @@ final class RaceLogger extends Watcher {
                 log.place(request.place()),
                 request.remoteAddress(),
                 request.rkey(),
-                Races.bytes(operation, request),
-                local.toString().replace('\t', ';'));
+                bytes(operation, request),
+                pieces);
     }
 
     @Override
-    public synchronized void onEnd(TrackedRequest request, boolean isOk) {
-        TrackedPair pair = TrackedPair.of(request);
-        Integer number = pair == null || request.isReceive() ? null : numbers.get(pair);
-        if (number != null) {
-            log.write('E', number, request.number(), isOk);
+    synchronized void ended(TrackedPair pair, long number, boolean isOk) {
+        Integer of = numbers.get(pair);
+        if (of != null) {
+            log.write('E', of, number, isOk);
         }
     }
 
     @Override
-    public synchronized void onDrop(TrackedRequest request) {
-        TrackedPair pair = TrackedPair.of(request);
-        Integer number = pair == null || request.isReceive() ? null : numbers.get(pair);
-        if (number != null) {
-            log.write('D', number, request.number());
+    synchronized void dropped(TrackedPair pair, long number) {
+        Integer of = numbers.get(pair);
+        if (of != null) {
+            log.write('D', of, number);
         }
     }
 
@@ -159,15 +138,10 @@ final class RaceLogger extends Watcher {
     }
 
     @Override
-    public void onAccess(TrackedRegion region, long offset, long length, boolean isStore) {
-        CallPlace here = CallPlace.here();
-        synchronized (this) {
-            Integer number = numbers.get(region);
-            if (number != null && region.memory() != null) {
-                Kind kind = isStore ? Kind.STORE : Kind.LOAD;
-                long address = region.memory().address() + offset;
-                log.write('A', kind, number, address, length, log.place(here));
-            }
+    synchronized void accessed(TrackedRegion region, Kind kind, long from, long length, CallPlace where) {
+        Integer number = numbers.get(region);
+        if (number != null) {
+            log.write('A', kind, number, from, length, log.place(where));
         }
     }
 

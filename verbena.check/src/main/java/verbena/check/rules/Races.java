@@ -17,21 +17,17 @@ import verbena.check.TrackedQueue;
 import verbena.check.TrackedRegion;
 import verbena.check.TrackedRequest;
 import verbena.check.TrackedRequest.Piece;
-import verbena.check.Watcher;
 import verbena.check.races.Actor;
 import verbena.check.races.Chain;
 import verbena.check.races.Race;
 import verbena.check.races.RaceModel;
 import verbena.check.races.RaceStep;
 import verbena.check.races.RaceStep.Kind;
-import verbena.verbs.QpState;
-import verbena.verbs.QpType;
 import verbena.verbs.spi.SendOperation;
 
 /// Watches who accesses memory of this process at once: requests of queue pairs that have both ends here, and the
-/// program where it says so. Only reliable connections
-/// count: of others no completion says what the peer has.
-final class Races extends Watcher {
+/// program where it says so.
+final class Races extends RaceWatcher {
     private final Checker checker;
     private final RaceModel model;
     private final @Nullable Actor process;
@@ -98,23 +94,9 @@ final class Races extends Watcher {
         return known;
     }
 
-    private static @Nullable TrackedPair reliable(TrackedRequest request) {
-        TrackedPair pair = TrackedPair.of(request);
-        return pair == null || request.isReceive() || !isReliable(pair) ? null : pair;
-    }
-
-    static boolean isReliable(TrackedPair pair) {
-        return pair.options().type() == QpType.RC;
-    }
-
     @Override
-    public void onPost(TrackedRequest request) {
-        TrackedPair pair = reliable(request);
-        SendOperation operation = request.operation();
-        if (pair == null || operation == null || request.isFaulty()) {
-            return;
-        }
-        Kind kind = kind(operation);
+    void posted(
+            TrackedPair pair, TrackedRequest request, SendOperation operation, @Nullable Kind kind, List<Local> local) {
         TrackedPair peer = kind == null ? null : checker.peer(pair).orElse(null);
         TrackedRegion target = peer == null ? null : target(peer.device(), request);
         synchronized (this) {
@@ -126,29 +108,11 @@ final class Races extends Watcher {
                 RaceStep.Memory memory = memory(target, 0);
                 step.add(kind, memory, memory.base() + offset(target, request), bytes(operation, request));
             }
-            for (Piece each : request.pieces()) {
-                TrackedRegion region = each.region();
-                if (region != null && each.memory() != null) {
-                    RaceStep.Memory memory = memory(region, each.memory().address());
-                    Kind local = request.fillsMemory() ? Kind.FILL : Kind.GATHER;
-                    step.add(local, memory, each.memory().address(), each.length());
-                }
+            for (Local each : local) {
+                step.add(each.kind(), memory(each.region(), each.from()), each.from(), each.length());
             }
             model.post(chain, step, TrackedPair.takesReceive(request));
         }
-    }
-
-    static long bytes(SendOperation operation, TrackedRequest request) {
-        return operation == SendOperation.ATOMIC_WRITE ? Long.BYTES : request.bytes();
-    }
-
-    static @Nullable Kind kind(SendOperation operation) {
-        return switch (operation) {
-            case READ -> Kind.READ;
-            case WRITE, WRITE_WITH_IMMEDIATE -> Kind.WRITE;
-            case FETCH_ADD, COMPARE_SWAP, ATOMIC_WRITE -> Kind.ATOMIC;
-            default -> null;
-        };
     }
 
     private RaceStep.Memory memory(TrackedRegion region, long address) {
@@ -179,28 +143,18 @@ final class Races extends Watcher {
     }
 
     @Override
-    public void onEnd(TrackedRequest request, boolean isOk) {
-        TrackedPair pair = reliable(request);
-        if (pair != null) {
-            synchronized (this) {
-                Chain chain = chains.get(pair);
-                if (chain != null) {
-                    model.end(actor(), chain, request.number(), isOk);
-                }
-            }
+    synchronized void ended(TrackedPair pair, long number, boolean isOk) {
+        Chain chain = chains.get(pair);
+        if (chain != null) {
+            model.end(actor(), chain, number, isOk);
         }
     }
 
     @Override
-    public void onDrop(TrackedRequest request) {
-        TrackedPair pair = reliable(request);
-        if (pair != null) {
-            synchronized (this) {
-                Chain chain = chains.get(pair);
-                if (chain != null) {
-                    model.drop(chain, request.number());
-                }
-            }
+    synchronized void dropped(TrackedPair pair, long number) {
+        Chain chain = chains.get(pair);
+        if (chain != null) {
+            model.drop(chain, number);
         }
     }
 
@@ -232,18 +186,7 @@ final class Races extends Watcher {
     }
 
     @Override
-    public void onModify(TrackedPair pair, QpState before, List<TrackedRequest> lost) {
-        if (pair.queuePair().state() == QpState.RESET) {
-            forget(pair);
-        }
-    }
-
-    @Override
-    public void onClose(TrackedPair pair, QpState before, List<TrackedRequest> lost) {
-        forget(pair);
-    }
-
-    private synchronized void forget(TrackedPair pair) {
+    synchronized void over(TrackedPair pair) {
         Chain chain = chains.remove(pair);
         if (chain != null) {
             model.close(chain);
@@ -265,16 +208,14 @@ final class Races extends Watcher {
     }
 
     @Override
-    public void onAccess(TrackedRegion region, long offset, long length, boolean isStore) {
+    void accessed(TrackedRegion region, Kind kind, long from, long length, CallPlace where) {
         RaceStep.Memory memory = memories.get(region);
         if (memory == null) {
             return;
         }
-        long from = memory.base() + offset;
-        CallPlace here = CallPlace.here();
         synchronized (this) {
-            RaceStep step = model.processor(actor(), here);
-            step.add(isStore ? Kind.STORE : Kind.LOAD, memory, from, length);
+            RaceStep step = model.processor(actor(), where);
+            step.add(kind, memory, from, length);
             model.access(step);
         }
         TrackedRequest receive = receive(region.device(), from, length);
@@ -282,9 +223,9 @@ final class Races extends Watcher {
             checker.findings()
                     .tell(
                             Rule.RACE_PROCESSOR,
-                            "the program " + (isStore ? "writes " : "reads ") + length + " bytes from byte " + offset
-                                    + " of " + region + ", which a posted receive fills.",
-                            here,
+                            "the program " + (kind == Kind.STORE ? "writes " : "reads ") + length + " bytes from byte "
+                                    + (from - memory.base()) + " of " + region + ", which a posted receive fills.",
+                            where,
                             "it was posted",
                             receive.place());
         }

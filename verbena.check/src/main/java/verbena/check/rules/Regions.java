@@ -111,7 +111,7 @@ final class Regions extends Watcher {
         return null;
     }
 
-    /// Returns the requests under way of which the peer has taken no message, neither theirs nor one behind them: a
+    /// Returns the outstanding requests of which the peer has taken no message, neither theirs nor one behind them: a
     /// message says that all before it were carried out.
     private List<TrackedRequest> notSeenBy(TrackedPair peer, TrackedPair poster) {
         long unseen = poster.messages() - taken.getOrDefault(peer, 0L);

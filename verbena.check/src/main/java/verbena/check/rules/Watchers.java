@@ -6,6 +6,7 @@ import static verbena.check.Rule.ARM_LOST;
 import static verbena.check.Rule.ATOMIC_MIXED;
 import static verbena.check.Rule.ATOMIC_UNALIGNED;
 import static verbena.check.Rule.CLOSE_BUSY;
+import static verbena.check.Rule.HANDLE_BUSY;
 import static verbena.check.Rule.KEY_CLOSED;
 import static verbena.check.Rule.KEY_INVALID;
 import static verbena.check.Rule.LEAK;
@@ -14,6 +15,7 @@ import static verbena.check.Rule.NOT_INLINE;
 import static verbena.check.Rule.NO_ACCESS;
 import static verbena.check.Rule.NO_RECEIVE;
 import static verbena.check.Rule.ONE_BY_ONE;
+import static verbena.check.Rule.PEER_UNREADY;
 import static verbena.check.Rule.PSN_MISMATCH;
 import static verbena.check.Rule.QKEY_MISMATCH;
 import static verbena.check.Rule.QUEUE_SMALL;
@@ -40,6 +42,7 @@ import static verbena.check.Rule.SMALL_REGIONS;
 import static verbena.check.Rule.SRQ_UNARMED;
 import static verbena.check.Rule.STATUS_IGNORED;
 import static verbena.check.Rule.TARGET_SHARED;
+import static verbena.check.Rule.TARGET_WRITTEN;
 import static verbena.check.Rule.TIMEOUT_NEVER;
 import static verbena.check.Rule.UD_SHORT;
 import static verbena.check.Rule.UNALIGNED;
@@ -59,17 +62,19 @@ import verbena.check.races.RaceLog;
 /// The classes that hear, and for which rules. One whose rules are all off is not made.
 public final class Watchers {
     private static final Map<Set<Rule>, Function<Checker, Watcher>> GROUPS = Map.of(
-            EnumSet.of(SEND_CHANGED, SEND_OVERLAP, READ_UNFENCED, TARGET_SHARED), Buffers::new,
+            EnumSet.of(SEND_CHANGED, SEND_OVERLAP, READ_UNFENCED, TARGET_SHARED, TARGET_WRITTEN), Buffers::new,
             EnumSet.of(ARENA_CLOSED, REGION_BUSY, REMOTE_BUSY, KEY_CLOSED), Regions::new,
             EnumSet.of(UD_SHORT, NO_RECEIVE, RNR_WAIT, RECEIVE_SHORT, SRQ_UNARMED), Credits::new,
             EnumSet.of(QUEUE_SMALL, QUEUE_STUCK, ARM_LOST, STATUS_IGNORED), Completing::new,
             EnumSet.of(
+                            PEER_UNREADY,
                             READ_DEPTH,
                             PSN_MISMATCH,
                             MTU_MISMATCH,
                             QKEY_MISMATCH,
                             TIMEOUT_NEVER,
                             RETRY_ZERO,
+                            HANDLE_BUSY,
                             CLOSE_BUSY,
                             RESET_BUSY),
                     ConnectionRules::new,

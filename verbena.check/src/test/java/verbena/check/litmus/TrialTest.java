@@ -1,6 +1,7 @@
 package verbena.check.litmus;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -14,6 +15,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import verbena.check.litmus.Litmus.Variant;
 import verbena.verbs.Device;
+import verbena.verbs.UnsupportedException;
 
 /// Litmus programs on devices: no outcome is seen that the model does not have.
 @Timeout(120)
@@ -57,6 +59,19 @@ class TrialTest {
                             .sum())
                     .isEqualTo(seen.runs());
         }
+    }
+
+    /// What was made before is closed, and that does not hide the reason.
+    @Test
+    void aDeviceWithoutFlushSaysSo() {
+        Variant variant = Litmuses.all().stream()
+                .flatMap(litmus -> litmus.variants().stream())
+                .filter(TrialTest::flushes)
+                .findFirst()
+                .orElseThrow();
+        assertThatThrownBy(() -> Trial.of(Device.named("iwarp"), variant, 1).close())
+                .isInstanceOf(UnsupportedException.class)
+                .hasNoSuppressedExceptions();
     }
 
     @Test

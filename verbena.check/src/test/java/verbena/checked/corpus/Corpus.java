@@ -93,7 +93,27 @@ final class Corpus {
             new QueuePairClosedToReads(),
             new QkeyMistaken(),
             new ReceiveWithoutRight(),
-            new DomainOfAnother());
+            new DomainOfAnother(),
+            new ReceivePostedToErr(),
+            new ReceiveCleared(),
+            new MarkedAfterRepost(),
+            new LookAfterCompletion(),
+            new LookAfterFlag(),
+            new AnsweredBeforeRepost(),
+            new PiecesOverlap(),
+            new SentBeforePeerReady(),
+            new HandleClosedEarly(),
+            new PieceBeyondRegion(),
+            new ResultSentElsewhere(),
+            new SharedReceiveRegionClosed(),
+            new SharedReceivesOneBuffer(),
+            new OldKeyAfterRegistering(),
+            new OneEndReset(),
+            new MtuOfUnreliable(),
+            new InvalidatedBySend(),
+            new OneQueueForAll(),
+            new ResultReadEarly(),
+            new TargetStored());
 
     private Corpus() {}
 }

@@ -126,6 +126,7 @@ class CheckedProgramTest {
         for (var each : Map.of(
                         "changed", "V-SEND-CHANGED error",
                         "unfenced", "V-READ-UNFENCED error",
+                        "cleared", "V-TARGET-WRITTEN error",
                         "stuck", "V-QUEUE-STUCK error")
                 .entrySet()) {
             assertThat(runWrong(each.getKey(), costs, level))
@@ -133,6 +134,8 @@ class CheckedProgramTest {
         }
         assertThat(runWrong("shared", costs, level))
                 .contains("V-TARGET-SHARED luck", line("place of receive", "receive", level));
+        assertThat(runWrong("echoed", costs, level))
+                .contains("V-SEND-OVERLAP luck", line("place of receive", "receive", level));
         assertThat(runWrong("closed", costs, level))
                 .contains("V-KEY-CLOSED error", line("place of closed", "closed", level));
         assertThat(runWrong("leaked", costs, level)).contains("V-LEAK cost", line("place of leaked", "leaked", level));

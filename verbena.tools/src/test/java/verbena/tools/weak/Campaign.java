@@ -2,68 +2,72 @@ package verbena.tools.weak;
 
 import java.io.IOException;
 import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
-import java.util.Objects;
+import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import verbena.transport.weak.Freedom;
 
 /// Our own programs on weak devices, under all rules: `Campaign FOLDER FIRST LAST [PATTERN]` has the seeds from FIRST
 /// to LAST. Odd seeds take all freedoms, even seeds those of cards. The status says whether something was found.
 public final class Campaign {
     /// A program that waits for ever is found too.
-    private static final long LIMIT_SECONDS = 120;
-    private static final Pattern COUNTS =
-            Pattern.compile("\\d+ programs, \\d+ runs, (\\d+) requests, (\\d+) findings\n");
+    private static final long LIMIT_SECONDS = 300;
+    private static final long PROGRESS_SEEDS = 10;
     /// Runs with a single freedom, to find the one that broke a program.
     private static final int RUNS_ALONE = 3;
 
     private final PrintStream out = System.out; // programs have another one
-    private final Path folder;
+    private final Map<String, Long> millis = new HashMap<>();
     private int runs;
     private long posted;
     private int found;
 
-    private Campaign(Path folder) {
-        this.folder = folder;
-    }
+    private Campaign() {}
 
     public static void main(String[] args) throws Exception {
         Path folder = Path.of(args[0]);
-        var campaign = new Campaign(folder);
+        long last = Long.parseLong(args[2]);
         Pattern which = Pattern.compile(args.length > 3 ? args[3] : ".*");
         List<OwnProgram> programs = which.pattern().equals(OwnPrograms.CONTROL)
                 ? List.of(OwnPrograms.control())
                 : OwnPrograms.all(folder, which.asMatchPredicate());
-        for (long seed = Long.parseLong(args[1]); seed <= Long.parseLong(args[2]); seed++) {
+        var campaign = new Campaign();
+        for (long seed = Long.parseLong(args[1]); seed <= last; seed++) {
             campaign.run(programs, seed);
+            if (seed % PROGRESS_SEEDS == 0 || seed == last) {
+                campaign.out.println("seed " + seed + " of " + last + ": " + campaign.counts(programs));
+            }
         }
-        campaign.out.println(programs.size() + " programs, " + campaign.runs + " runs, " + campaign.posted
-                + " requests, " + campaign.found + " findings");
         System.exit(campaign.found == 0 ? 0 : 1);
     }
 
-    private void run(List<OwnProgram> programs, long seed) throws IOException, InterruptedException {
-        boolean isAlone = programs.size() == 1;
-        String weak = seed % 2 == 0 ? "card" : "standard";
-        var scene = new WeakScene(weak, seed);
+    private String counts(List<OwnProgram> programs) {
+        String times = millis.entrySet().stream()
+                .sorted(Map.Entry.<String, Long>comparingByValue().reversed())
+                .map(each -> each.getKey() + " " + each.getValue() / (runs / programs.size()))
+                .collect(Collectors.joining(", "));
+        return programs.size() + " programs, " + runs + " runs, " + posted + " requests, " + found
+                + " findings; ms per run: " + times;
+    }
+
+    private void run(List<OwnProgram> programs, long seed) throws InterruptedException {
+        var scene = new WeakScene(seed % 2 == 0 ? "card" : "standard", seed);
         WeakLayer.use(scene);
         var broken = new ArrayList<OwnProgram>();
         for (OwnProgram each : programs) {
-            if (each.isEndless() && !isAlone) {
-                runAlone(each, seed);
-                continue;
-            }
             long before = scene.posted();
+            long begin = System.nanoTime();
             String failure = failure(each, seed);
+            millis.merge(each.name(), TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin), Long::sum);
             if (failure.isEmpty() && scene.posted() == before) {
                 failure = "it used no device";
             }
@@ -75,40 +79,16 @@ public final class Campaign {
             runs++;
         }
         posted += scene.posted();
-        if (programs.stream().noneMatch(each -> each.isEndless() && isAlone)) {
-            scene.awaitClosed();
-        }
+        scene.awaitClosed();
         for (OwnProgram each : broken) {
             out.println(each.name() + ", seed " + seed + ": broken by " + breaking(each, seed));
-        }
-    }
-
-    /// Runs a program in a process of its own, whose last line has what it counted.
-    private void runAlone(OwnProgram program, long seed) throws IOException, InterruptedException {
-        Process process = new ProcessBuilder(
-                        command(System.getProperty("java.class.path"), folder, seed, seed, program.name()))
-                .redirectErrorStream(true)
-                .start();
-        String said;
-        try (var in = process.getInputStream()) {
-            said = new String(in.readAllBytes(), StandardCharsets.UTF_8);
-        } finally {
-            process.destroyForcibly().waitFor();
-        }
-        Matcher counts = COUNTS.matcher(said);
-        boolean isWhole = counts.find();
-        runs++;
-        posted += isWhole ? Long.parseLong(counts.group(1)) : 0;
-        found += isWhole ? Integer.parseInt(counts.group(2)) : 1;
-        out.print(said.replaceFirst(COUNTS.pattern(), ""));
-        if (!isWhole) {
-            out.println(program.name() + ", seed " + seed + ": its process has ended early");
         }
     }
 
     private void tell(OwnProgram program, WeakScene scene, String what) {
         found++;
         out.println(program.name() + " on " + scene.options() + ": " + what);
+        out.println("repeat: " + WeakCampaignTest.repeating(scene.seed(), program.name()));
     }
 
     /// Returns the freedoms that break a program by themselves.
@@ -122,9 +102,7 @@ public final class Campaign {
                     all.add(each.label());
                 }
             }
-            if (!program.isEndless()) {
-                scene.awaitClosed();
-            }
+            scene.awaitClosed();
         }
         return all;
     }
@@ -142,7 +120,10 @@ public final class Campaign {
             task.get(LIMIT_SECONDS, TimeUnit.SECONDS);
             return "";
         } catch (ExecutionException e) {
-            Throwable cause = Objects.requireNonNull(e.getCause());
+            Throwable cause = e;
+            while (cause.getCause() != null) {
+                cause = cause.getCause();
+            }
             return cause + " at " + List.of(cause.getStackTrace());
         } catch (TimeoutException e) {
             return "it has not ended after " + LIMIT_SECONDS + " s";
@@ -153,15 +134,6 @@ public final class Campaign {
     static List<String> command(Path folder, long first, long last, String which) throws IOException {
         Path services = Files.createDirectories(folder.resolve("layer/META-INF/services"));
         Files.writeString(services.resolve("verbena.verbs.spi.DeviceLayer"), WeakLayer.class.getName() + "\n");
-        return command(
-                folder.resolve("layer") + ":" + System.getProperty("java.class.path"),
-                Files.createTempDirectory(folder, "files"),
-                first,
-                last,
-                which);
-    }
-
-    private static List<String> command(String classes, Path files, long first, long last, String which) {
         return List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-ea",
@@ -172,9 +144,9 @@ public final class Campaign {
                 "-Dverbena.nio.begin=rdma",
                 "-Dverbena.root=" + System.getProperty("verbena.root"),
                 "-cp",
-                classes,
+                folder.resolve("layer") + ":" + System.getProperty("java.class.path"),
                 Campaign.class.getName(),
-                files.toString(),
+                Files.createTempDirectory(folder, "files").toString(),
                 Long.toString(first),
                 Long.toString(last),
                 which);

@@ -91,7 +91,7 @@ final class OwnPrograms {
         all.add(new OwnProgram("netty", STREAMS, OwnPrograms::netty));
         all.add(new OwnProgram("cp", seed -> copy(Files.createTempDirectory(folder, "cp"), seed)));
         all.add(new OwnProgram("rping", _ -> ping()));
-        all.add(new OwnProgram("store", Set.of(), true, seed -> StoreProgram.run(folder.resolve("store"), seed)));
+        all.add(new OwnProgram("store", seed -> StoreProgram.run(folder.resolve("store"), seed)));
         all.removeIf(each -> !wanted.test(each.name()));
         return all;
     }

@@ -31,7 +31,7 @@ import verbena.verbs.Context;
 import verbena.verbs.Device;
 
 /// The replicated store of the examples, with its replicas and clients in this process. So the rules see both ends of
-/// each connection. Replicas never end.
+/// each connection.
 final class StoreProgram {
     private static final int REPLICAS = 3;
     private static final int CLIENTS = 2;
@@ -55,26 +55,38 @@ final class StoreProgram {
         List<String> addresses = IntStream.rangeClosed(1, REPLICAS)
                 .mapToObj(each -> network + each + ":7001")
                 .toList();
+        PrintStream before = System.out;
         System.setOut(new PrintStream(OutputStream.nullOutputStream())); // replicas say that they are ready
-        // Not closed: replicas go on.
-        var loader = new URLClassLoader(new URL[] {classes.toUri().toURL()}, StoreProgram.class.getClassLoader());
-        Method main = loader.loadClass("Replica").getMethod("main", String[].class);
-        for (int i = 1; i <= REPLICAS; i++) {
-            String[] arguments = {Integer.toString(i), logs.resolve("log" + i).toString(), String.join(",", addresses)};
-            Thread.ofPlatform().daemon().start(() -> replica(main, arguments));
-        }
-        try (Context device = Device.named("rocev2@" + network + "100").open();
+        try (var loader = new URLClassLoader(new URL[] {classes.toUri().toURL()}, StoreProgram.class.getClassLoader());
+                var replicas = Executors.newCachedThreadPool();
+                Context device = Device.named("rocev2@" + network + "100").open();
                 var threads = Executors.newCachedThreadPool()) {
-            var clients = new ArrayList<Future<?>>();
-            for (int i = 0; i < CLIENTS; i++) {
-                int number = i;
-                clients.add(threads.submit(() -> {
-                    client(loader, device, addresses, number, seed);
-                    return true;
-                }));
+            Method main = loader.loadClass("Replica").getMethod("main", String[].class);
+            for (int i = 1; i <= REPLICAS; i++) {
+                String[] arguments = {
+                    Integer.toString(i), logs.resolve("log" + i).toString(), String.join(",", addresses)
+                };
+                replicas.execute(() -> replica(main, arguments));
             }
-            for (Future<?> each : clients) {
-                each.get();
+            try {
+                var clients = new ArrayList<Future<?>>();
+                for (int i = 0; i < CLIENTS; i++) {
+                    int number = i;
+                    clients.add(threads.submit(() -> {
+                        client(loader, device, addresses, number, seed);
+                        return true;
+                    }));
+                }
+                for (Future<?> each : clients) {
+                    each.get();
+                }
+            } finally {
+                replicas.shutdownNow();
+            }
+        } finally {
+            System.setOut(before);
+            for (int i = 1; i <= REPLICAS; i++) {
+                Files.deleteIfExists(logs.resolve("log" + i));
             }
         }
     }
@@ -99,7 +111,11 @@ final class StoreProgram {
     private static void replica(Method main, String[] arguments) {
         try {
             main.invoke(null, (Object) arguments);
-        } catch (ReflectiveOperationException e) {
+        } catch (InvocationTargetException e) {
+            if (!(e.getCause() instanceof InterruptedException)) {
+                throw new LinkageError("replica " + arguments[0], e);
+            }
+        } catch (IllegalAccessException e) {
             throw new LinkageError("replica " + arguments[0], e);
         }
     }

@@ -18,7 +18,7 @@ import verbena.check.rules.Watchers;
 
 /// One seed: the freedoms that devices take, and the rules and races that watch what programs do on them.
 final class WeakScene {
-    private static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final Duration LIMIT = Duration.ofMinutes(5);
     private static final Duration LOOK = Duration.ofMillis(20);
 
     private final String weak;
@@ -47,6 +47,10 @@ final class WeakScene {
 
     Checker checker() {
         return checker;
+    }
+
+    long seed() {
+        return seed;
     }
 
     /// Returns the options that make a device weak.
