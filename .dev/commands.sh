@@ -326,6 +326,11 @@ developer_spark-demo() {
         shift
         ;;
       --small) arguments+=("$1") ;;
+      --seeds)
+        [[ "${2:-}" =~ ^[1-9][0-9]*$ ]] || wrong "spark-demo: --seeds needs a number, got \"${2:-}\""
+        arguments+=("$1" "$2")
+        shift
+        ;;
       *) wrong "spark-demo: unknown option $1; see verbena spark-demo --help" ;;
     esac
     shift

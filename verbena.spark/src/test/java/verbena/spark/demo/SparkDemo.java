@@ -1,6 +1,7 @@
 package verbena.spark.demo;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,6 +15,8 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.spark.package$;
 import verbena.spark.VerbenaShuffleManager;
 import verbena.wire.BigEndian;
@@ -38,6 +41,10 @@ public final class SparkDemo {
     /// its place a packet of PSP has the length of its header, and a message about keys a letter.
     private static final int VERSION_AT = 43;
 
+    /// Jobs on a weak device.
+    private static final String WEAK = "sort,words";
+    /// The option in front of the number of weak devices to try, which is all that is done then.
+    private static final String SEEDS = "--seeds";
     /// The driver and two executors.
     private static final int PROCESSES = 3;
     /// Executors end after the driver, and write their lines then.
@@ -45,6 +52,7 @@ public final class SparkDemo {
     /// Of the bytes of Spark's channels, when all processes have the agent.
     private static final double LEAST_SHARE = 0.99;
 
+    private static final Pattern FAULT = Pattern.compile("\"rule\":\"([^\"]+)\",\"grade\":\"(?:error|luck)\"");
     private static final Pattern COUNT = Pattern.compile("\\b(rdma|tcp)-(?:in|out)=(\\d+)");
 
     private enum Trait {
@@ -84,13 +92,17 @@ public final class SparkDemo {
     /// Runs all of it; the status is 1 when something has failed.
     ///
     /// @param args the build's folder, that of Spark's jars, the class path for Spark's processes, the checkout,
-    /// and `--small` or nothing
+    /// and `--small`, `--seeds N`, or nothing
     public static void main(String[] args) throws IOException, InterruptedException {
-        boolean isSmall = args.length > 4 && args[4].equals("--small");
-        var spark = new SparkRun(Path.of(args[0], "home"), Path.of(args[1]), args[2], LIMIT);
+        List<String> options = List.of(args).subList(4, args.length);
+        int seeds = options.indexOf(SEEDS) + 1;
+        boolean isSmall = seeds > 0 || options.contains("--small");
+        Path checkout = Path.of(args[3]);
+        String classes = args[2] + ":" + checkout.resolve("verbena.check/target/classes");
+        var spark = new SparkRun(Path.of(args[0], "home"), Path.of(args[1]), classes, LIMIT);
         spark.prepare();
-        var demo = new SparkDemo(spark, isSmall ? "40000" : "400000", Path.of(args[3]));
-        boolean isGood = demo.run(isSmall);
+        var demo = new SparkDemo(spark, isSmall ? "40000" : "400000", checkout);
+        boolean isGood = seeds > 0 ? demo.runWeak(Integer.parseInt(options.get(seeds))) : demo.run(isSmall);
         System.exit(isGood ? 0 : 1);
     }
 
@@ -105,8 +117,21 @@ public final class SparkDemo {
         for (Scenario scenario : scenarios(isSmall)) {
             judge(scenario, sorted);
         }
+        judgeWeak(sorted, 1);
         judgeAgent(sorted);
         judgeProtected(sorted);
+        return sum();
+    }
+
+    private boolean runWeak(int seeds) throws IOException, InterruptedException {
+        SparkRun.Outcome sorted = spark.run(spark.application(managedBy("sort", Map.of()), arguments(WEAK)));
+        for (int seed = 1; seed <= seeds; seed++) {
+            judgeWeak(sorted, seed);
+        }
+        return sum();
+    }
+
+    private boolean sum() {
         System.out.println(passed + " passed, " + failed + " failed");
         return failed == 0;
     }
@@ -231,6 +256,56 @@ public final class SparkDemo {
             }
         }
         return hidden;
+    }
+
+    /// Devices that take the freedoms of the standard, or of cards, under all rules of `verbena.check`.
+    private void judgeWeak(SparkRun.Outcome sorted, int seed) throws IOException, InterruptedException {
+        String device = "rocev2,weak=" + (seed % 2 == 0 ? "card" : "standard") + ",seed=" + seed;
+        Path reports = Files.createTempDirectory(spark.home(), "check");
+        ProcessBuilder application = spark.application(
+                managedBy(VerbenaShuffleManager.class.getName(), Map.of("spark.verbena.devices", device)),
+                arguments(WEAK));
+        application.environment().put("JAVA_TOOL_OPTIONS", "-Dverbena.check=quiet,json=" + reports + "/%p.json");
+        SparkRun.Outcome ours = spark.run(application);
+        if (!judge(device, ours.trouble().isEmpty(), ours.trouble())) {
+            return;
+        }
+        judgeResults(device, WEAK, ours, sorted);
+        judge(
+                device + ": bytes by READ",
+                ours.counter("bytes.read") > 0,
+                ours.counters().toString());
+        String faults = faults(reports);
+        judge(device + ": nothing works by luck", faults.isEmpty(), faults + "; see " + reports);
+    }
+
+    /// Returns the rules that were broken in the reports of two executors, other than costs.
+    private static String faults(Path reports) throws IOException, InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(SUMMARY_SECONDS);
+        List<String> whole = List.of();
+        while (whole.size() < 2 && System.nanoTime() < deadline) {
+            TimeUnit.MILLISECONDS.sleep(100);
+            try (Stream<Path> files = Files.list(reports)) {
+                whole = files.map(SparkDemo::text)
+                        .filter(text -> text.endsWith("]\n"))
+                        .toList();
+            }
+        }
+        return whole.size() < 2
+                ? "only " + whole.size() + " executors have reported"
+                : FAULT.matcher(String.join("", whole))
+                        .results()
+                        .map(each -> each.group(1))
+                        .distinct()
+                        .collect(Collectors.joining(", "));
+    }
+
+    private static String text(Path file) {
+        try {
+            return Files.readString(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /// One line for each process, as soon as all have written theirs.
