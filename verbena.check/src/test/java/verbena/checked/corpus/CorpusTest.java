@@ -18,6 +18,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import verbena.check.CallPlace;
 import verbena.check.Finding;
 import verbena.check.Rule;
+import verbena.verbs.QpState;
+import verbena.verbs.Transition;
 
 /// The corpus: each wrong program is told by its rule, with both places; each right one is told of nothing.
 @Timeout(180)
@@ -115,6 +117,27 @@ class CorpusTest {
                 .filter(each -> each.rule() != Rule.LEAK
                         || !each.earlier().frames().getFirst().type().equals(TwoEnds.class.getName()))
                 .toList();
+    }
+
+    /// As our libibverbs.so.1 does, which throws such completions away.
+    @Test
+    void aCompletionFromBeforeAResetIsNoFailureAfterIt() throws Exception {
+        try (var scene = new TwoEnds(Set.of())) {
+            scene.connect();
+            scene.here.postWrite(1, scene.local, 0, 64, scene.remote.address(), 0);
+            while (scene.here.state() != QpState.ERR) {
+                Thread.onSpinWait();
+            }
+            scene.here.modify(new Transition.ToReset());
+            scene.there.modify(new Transition.ToReset());
+            while (scene.sent.poll(scene.wc)) {
+                assertThat(scene.wc.ok()).isFalse();
+            }
+            scene.connect();
+            scene.here.postWrite(2, scene.local, 0, 64, scene.remote.address(), scene.remote.rkey());
+            scene.take(scene.sent);
+            assertThat(found(scene)).extracting(Finding::rule).doesNotContain(Rule.STATUS_IGNORED);
+        }
     }
 
     @Test
