@@ -19,6 +19,7 @@ import verbena.check.CallPlace;
 import verbena.check.Finding;
 import verbena.check.Rule;
 import verbena.verbs.QpState;
+import verbena.verbs.RemoteMemory;
 import verbena.verbs.Transition;
 
 /// The corpus: each wrong program is told by its rule, with both places; each right one is told of nothing.
@@ -124,7 +125,7 @@ class CorpusTest {
     void aCompletionFromBeforeAResetIsNoFailureAfterIt() throws Exception {
         try (var scene = new TwoEnds(Set.of())) {
             scene.connect();
-            scene.here.postWrite(1, scene.local, 0, 64, scene.remote.address(), 0);
+            scene.here.postWrite(1, scene.local.slice(0, 64), new RemoteMemory(scene.remote.address(), 0, 64));
             while (scene.here.state() != QpState.ERR) {
                 Thread.onSpinWait();
             }
@@ -134,7 +135,7 @@ class CorpusTest {
                 assertThat(scene.wc.ok()).isFalse();
             }
             scene.connect();
-            scene.here.postWrite(2, scene.local, 0, 64, scene.remote.address(), scene.remote.rkey());
+            scene.here.postWrite(2, scene.local.slice(0, 64), scene.remote.remote());
             scene.take(scene.sent);
             assertThat(found(scene)).extracting(Finding::rule).doesNotContain(Rule.STATUS_IGNORED);
         }

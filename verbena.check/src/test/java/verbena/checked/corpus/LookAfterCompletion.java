@@ -19,7 +19,7 @@ final class LookAfterCompletion implements Program {
     @Override
     public void right(TwoEnds scene) throws Exception {
         scene.here.postWrite(1, scene.local.slice(0, 64), scene.remote.remote());
-        scene.here.postRead(2, scene.remote.remote(), scene.local.slice(128, 8));
+        scene.here.postRead(2, scene.remote.slice(0, 8).remote(), scene.local.slice(128, 8));
         scene.take(scene.sent);
         scene.take(scene.sent);
         scene.remote.noteLoad(0, 64);

@@ -1,7 +1,7 @@
 package verbena.checked.corpus;
 
 import verbena.check.Rule;
-import verbena.verbs.ConnectOptions;
+import verbena.verbs.EndpointOptions;
 import verbena.verbs.Mtu;
 import verbena.verbs.QueuePairOptions;
 
@@ -16,8 +16,8 @@ final class MtuOfUnreliable implements Program {
     public void wrong(TwoEnds scene) throws Exception {
         try (var one = scene.domain.createQueuePair(QueuePairOptions.uc(scene.sent));
                 var other = scene.domain.createQueuePair(QueuePairOptions.uc(scene.arrived))) {
-            other.connect(one.endpoint(), ConnectOptions.defaults().withMtu(Mtu.ofBytes(256))); // earlier
-            one.connect(other.endpoint(), ConnectOptions.defaults().withMtu(Mtu.ofBytes(1_024))); // here
+            other.connect(one.endpoint(), EndpointOptions.defaults().withMtu(Mtu.ofBytes(256))); // earlier
+            one.connect(other.endpoint(), EndpointOptions.defaults().withMtu(Mtu.ofBytes(1_024))); // here
         }
     }
 
@@ -25,8 +25,8 @@ final class MtuOfUnreliable implements Program {
     public void right(TwoEnds scene) throws Exception {
         try (var one = scene.domain.createQueuePair(QueuePairOptions.uc(scene.sent));
                 var other = scene.domain.createQueuePair(QueuePairOptions.uc(scene.arrived))) {
-            other.connect(one.endpoint(), ConnectOptions.defaults().withMtu(Mtu.ofBytes(256)));
-            one.connect(other.endpoint(), ConnectOptions.defaults().withMtu(Mtu.ofBytes(256)));
+            other.connect(one.endpoint(), EndpointOptions.defaults().withMtu(Mtu.ofBytes(256)));
+            one.connect(other.endpoint(), EndpointOptions.defaults().withMtu(Mtu.ofBytes(256)));
         }
     }
 }

@@ -17,7 +17,7 @@ final class ResultSentElsewhere implements Program {
             one.connect(other.endpoint());
             other.connect(one.endpoint());
             other.postReceive(1, scene.remote.slice(1_024, 64));
-            scene.here.postRead(2, scene.remote.remote(), scene.local.slice(0, 64)); // earlier
+            scene.here.postRead(2, scene.remote.slice(0, 64).remote(), scene.local.slice(0, 64)); // earlier
             one.postSend(3, scene.local.slice(0, 64)); // here
             scene.take(scene.sent);
             scene.take(scene.sent);
@@ -32,7 +32,7 @@ final class ResultSentElsewhere implements Program {
             one.connect(other.endpoint());
             other.connect(one.endpoint());
             other.postReceive(1, scene.remote.slice(1_024, 64));
-            scene.here.postRead(2, scene.remote.remote(), scene.local.slice(0, 64));
+            scene.here.postRead(2, scene.remote.slice(0, 64).remote(), scene.local.slice(0, 64));
             scene.take(scene.sent);
             one.postSend(3, scene.local.slice(0, 64));
             scene.take(scene.sent);

@@ -29,6 +29,8 @@ class ProtectedPortTest {
     static final class Pair {
         private Pair() {}
 
+        /// Exchanges data and asserts the ports.
+        ///
         /// @param arguments options of the devices, the port of each, and that of packets between them
         public static void main(String[] arguments) throws Exception {
             String options = arguments[0];
