@@ -37,9 +37,10 @@ import verbena.verbs.Preview;
 ///
 /// | property | meaning |
 /// |---|---|
-/// | `verbena.test.device` | the device of all tests, in place of [#device()]: the name of a card, for example.
-/// [#faults()] are left out when the device has none |
+/// | `verbena.test.device` | the device of all tests, in place of [#device()], such as a card |
 /// | `verbena.test.seed` | the seed of all faults, in place of a drawn one: it repeats a failure |
+///
+/// When the device of `verbena.test.device` has no faults, the tests run without [#faults()].
 ///
 /// @since 0.1
 @Preview

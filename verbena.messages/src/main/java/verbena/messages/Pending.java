@@ -18,6 +18,7 @@ import verbena.verbs.waiting.LeaderFollowers;
 /// memory. Until it is done, the memory of the operation belongs to the worker.
 ///
 /// Any thread may use it, and it needs no closing. A [verbena.verbs.Waiter] waits for it together with other sources.
+/// Remove it from the waiter when it is done, because it stays ready.
 /// When the peer is lost or the worker closed, it is done, with a [verbena.verbs.ConnectionException].
 ///
 /// @param <T> type of the result

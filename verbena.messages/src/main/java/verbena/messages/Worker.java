@@ -302,7 +302,8 @@ public final class Worker implements AutoCloseable {
         return traffic.allocate(bytes);
     }
 
-    /// Shares memory with peers for one-sided access ([RemoteWorker#memory]).
+    /// Shares memory with peers for one-sided access ([RemoteWorker#memory]). Over `shm` memory of [#allocate] is
+    /// fastest.
     ///
     /// @param memory native; it stays the program's, which sees at any time what peers write
     /// @param access rights of the peers, as `REMOTE_READ`; or [Access#remoteAll()]

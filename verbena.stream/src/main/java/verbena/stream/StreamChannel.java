@@ -56,7 +56,7 @@ import verbena.verbs.spi.WaitSource;
 ///
 /// A blocking write returns when the channel has taken all bytes. A read waits for the first bytes only, and returns
 /// those that are there. Data are copied once at each end, and those of registered memory at the peer only. Neither
-/// operation allocates.
+/// operation allocates, but a wait with a time limit may allocate one object.
 ///
 /// [#connect], [#open] or [StreamListener#accept()] makes it, and the program closes it. Closing and interrupting end
 /// a waiting call as in `java.nio.channels`, with [java.nio.channels.AsynchronousCloseException] or

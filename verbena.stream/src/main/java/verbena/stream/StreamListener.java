@@ -40,8 +40,8 @@ import verbena.verbs.spi.WaitSource;
 /// A virtual thread of the listener answers peers, whether a thread accepts or not. The backlog limits the
 /// connections that wait to be accepted: 128, or the number given to [#bind(InetSocketAddress, StreamOptions, int)].
 ///
-/// [#bind] opens it, and the program closes it. Connections that it gave out stay. A closed listener throws
-/// [java.nio.channels.ClosedChannelException].
+/// [#bind] opens it, and the program closes it. Connections that it gave out stay. Accepting at a closed
+/// listener throws [java.nio.channels.ClosedChannelException].
 ///
 /// @since 0.1
 public final class StreamListener implements Channel, Waitable {

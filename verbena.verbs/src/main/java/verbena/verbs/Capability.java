@@ -44,7 +44,7 @@ public enum Capability {
     MULTICAST,
     /// Completion queues whose size can be changed.
     RESIZE_CQ,
-    /// Regions that can be registered anew, with other memory or rights.
+    /// Regions that can be registered anew, with another protection domain or other rights, never with other memory.
     REREGISTER,
     /// Regions whose addresses count from 0: [Access#ZERO_BASED].
     ZERO_BASED,

@@ -8,8 +8,8 @@ import java.util.Optional;
 ///
 /// Any thread may use it; each notification reaches one thread. [Context#createCompletionChannel()] makes it. The
 /// program closes it after its completion queues, and [InUseException] names those still open. Closing wakes all
-/// waiting threads. All methods then throw [InvalidStateException]. A [Waiter] waits for several channels, and for
-/// connections too.
+/// waiting threads. Waiting and polling then throw [InvalidStateException]. A [Waiter] waits for several channels,
+/// and for connections too.
 ///
 /// @since 0.1
 public interface CompletionChannel extends VerbsObject, Waitable {

@@ -1,7 +1,7 @@
 package verbena.verbs;
 
 /// Thrown when a connection cannot be made, or ends while a thread waits for it or uses it. The message names the
-/// operation, the peer's address and the cause. The connections of `verbena.verbs.cm` and the peers of
+/// cause, and mostly the operation and an address too. The connections of `verbena.verbs.cm` and the peers of
 /// `verbena.messages` throw it.
 ///
 /// @since 0.1
@@ -30,7 +30,7 @@ public final class ConnectionException extends VerbsException {
 
     private final Reason reason;
 
-    /// @param message what was being done, with the peer's address, and why it did not work
+    /// @param message what was being done, with the peer's address if there is one, and why it did not work
     public ConnectionException(Reason reason, String message) {
         super(message, null);
         this.reason = reason;

@@ -46,7 +46,8 @@ public record Endpoint(Gid gid, GidType gidType, int qpn, int psn, Mtu mtu, int 
 
     /// Reads what [#format()] wrote.
     ///
-    /// @throws IllegalArgumentException when `text` has another form; the message names the part
+    /// @throws IllegalArgumentException when `text` has another form; the message contains it, and
+    ///     says what is wrong
     public static Endpoint parse(String text) {
         String[] part = text.strip().split("/", -1);
         if (part.length != 5 && part.length != 6) {

@@ -125,7 +125,7 @@ public record QueuePairOptions(
     }
 
     /// Allows requests that a peer may not know: it leaves them without an answer, and the connection ends with
-    /// `RETRY_EXC_ERR`. RC only.
+    /// `RETRY_EXC_ERR`. They are requests of RC, but these options do not check the type.
     ///
     /// @param extensions of [Capability#FLUSH] and [Capability#ATOMIC_WRITE]
     public QueuePairOptions withExtensions(Set<Capability> extensions) {

@@ -16,8 +16,10 @@ import java.util.Set;
 ///
 /// The thread that opened the batch owns the queue pair's send side until [#close()]. Other threads that post wait.
 /// Places in memory are values ([LocalMemory], [RemoteMemory]), or numbers for a loop that makes no such object. A
-/// batch
-/// does not compare the length of a [RemoteMemory] with the entries of its request: the peer's device does.
+/// batch does not compare the length of a [RemoteMemory] with the entries of its request: the peer's device does.
+///
+/// A request has a completion when it is [#signaled()], when the queue pair was made with
+/// [QueuePairOptions#withSignalAll], and when it fails. By default the others have none.
 ///
 /// Nothing here allocates. After [#close()], and in other threads, all methods but `discard` and `close` throw
 /// [InvalidStateException].

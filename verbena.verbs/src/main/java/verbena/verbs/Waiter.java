@@ -31,12 +31,15 @@ import verbena.verbs.spi.WaitSource;
 /// wait begins its look behind that one, so a busy source does not keep the others waiting.
 ///
 /// A source is ready as long as it has something to take ([Waitable#isReady()]), so nothing that was left is
-/// forgotten. A closed source stays ready until it is removed, and so does a result of messages that is done.
+/// forgotten. A closed source stays ready until it is removed, and so does a result of messages that is done:
+/// remove a result before you take it, and a source when it is closed.
 ///
 /// Any thread may add, remove, wake up and close; one thread at a time waits. While it waits it does the work of a
 /// device of the sources, where that device lets it, and otherwise it parks. A virtual thread releases its carrier. A
-/// wait allocates nothing. The program closes the waiter, which leaves its sources open. After that all methods but
-/// [#remove] and [#wakeup] throw [InvalidStateException], and so does a wait that is under way.
+/// wait allocates nothing. Adding, removing and each wait take time in proportion to the number of sources, so a
+/// waiter is for hundreds of sources and not for ten thousand. The program closes the waiter, which leaves its
+/// sources open. After that all methods but [#remove] and [#wakeup] throw [InvalidStateException], and so does a wait
+/// that is under way.
 ///
 /// @since 0.1
 public final class Waiter implements AutoCloseable {

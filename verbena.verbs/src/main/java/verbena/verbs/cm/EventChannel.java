@@ -32,7 +32,7 @@ import verbena.verbs.spi.WaitSource;
 /// RTS when the peer has accepted.
 ///
 /// The program closes it after its identifiers; [InUseException] names those still open. Closing wakes all waiting
-/// threads. All methods then throw [InvalidStateException].
+/// threads. Making identifiers, waiting and polling then throw [InvalidStateException].
 ///
 /// @since 0.1
 public final class EventChannel implements VerbsObject, Waitable {

@@ -11,6 +11,7 @@ import verbena.verbs.Preview;
 public interface WaitSource {
     /// Adds a listener that runs whenever the source has become ready, on the thread that brought the event. That
     /// thread may be in the middle of any call, so the listener must not wait, and must not throw.
+    /// A source may have room for one listener only: a stream does.
     void addListener(Runnable listener);
 
     /// Removes a listener; does nothing when it was not added. It may still run once.
