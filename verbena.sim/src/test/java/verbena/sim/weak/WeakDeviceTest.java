@@ -6,7 +6,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.EnumSet;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import verbena.transport.weak.Freedom;
 import verbena.transport.weak.Weakness;
 import verbena.verbs.Access;
@@ -37,22 +40,20 @@ class WeakDeviceTest {
         pair.completed(1);
     }
 
+    private static boolean hasTheCompleted(WeakPair pair) {
+        written(pair);
+        return pair.b.word(0) == 7;
+    }
+
     @Test
     void aWriteHasCompletedAndThePeerSeesItLater() {
-        WeakPair.check(
-                Freedom.LATE_VISIBILITY,
-                Set.of(),
-                pair -> {
-                    written(pair);
-                    return pair.b.word(0) == 7;
-                },
-                pair -> {
-                    written(pair);
-                    pair.a.qp.postRead(
-                            2, new RemoteMemory(pair.b.address(1), pair.b.memory.rkey(), 8), pair.a.memory.slice(8, 8));
-                    pair.completed(2);
-                    return pair.b.word(0) == 7;
-                });
+        WeakPair.check(Freedom.LATE_VISIBILITY, Set.of(), WeakDeviceTest::hasTheCompleted, pair -> {
+            written(pair);
+            pair.a.qp.postRead(
+                    2, new RemoteMemory(pair.b.address(1), pair.b.memory.rkey(), 8), pair.a.memory.slice(8, 8));
+            pair.completed(2);
+            return pair.b.word(0) == 7;
+        });
     }
 
     @Test
@@ -121,35 +122,30 @@ class WeakDeviceTest {
         return isWhole(pair);
     }
 
+    private static boolean hasAllWithTheLast(WeakPair pair) {
+        record(pair.a).fill((byte) 1);
+        pair.a.qp.postWrite(
+                1, pair.a.memory.slice(0, LENGTH), new RemoteMemory(pair.b.address(0), pair.b.memory.rkey(), LENGTH));
+        pair.await(() -> record(pair.b).get(ValueLayout.JAVA_BYTE, LENGTH - 1) == 1);
+        return isWhole(pair);
+    }
+
     @Test
     void theLastByteOfAWriteIsThereBeforeTheOthers() {
         WeakPair.check(
-                Freedom.TORN,
-                Set.of(Freedom.TORN_WORDS),
-                pair -> {
-                    record(pair.a).fill((byte) 1);
-                    pair.a.qp.postWrite(
-                            1,
-                            pair.a.memory.slice(0, LENGTH),
-                            new RemoteMemory(pair.b.address(0), pair.b.memory.rkey(), LENGTH));
-                    pair.await(() -> record(pair.b).get(ValueLayout.JAVA_BYTE, LENGTH - 1) == 1);
-                    return isWhole(pair);
-                },
-                WeakDeviceTest::announced);
+                Freedom.TORN, Set.of(Freedom.TORN_WORDS), WeakDeviceTest::hasAllWithTheLast, WeakDeviceTest::announced);
+    }
+
+    private static boolean isAWholeWord(WeakPair pair) {
+        record(pair.a).fill((byte) 1);
+        write(pair, pair.a.qp, 1);
+        pair.await(() -> pair.b.word(0) != 0);
+        return pair.b.word(0) == pair.a.word(0);
     }
 
     @Test
     void aWordIsSeenInParts() {
-        WeakPair.check(
-                Freedom.TORN_WORDS,
-                Set.of(),
-                pair -> {
-                    record(pair.a).fill((byte) 1);
-                    write(pair, pair.a.qp, 1);
-                    pair.await(() -> pair.b.word(0) != 0);
-                    return pair.b.word(0) == pair.a.word(0);
-                },
-                WeakDeviceTest::announced);
+        WeakPair.check(Freedom.TORN_WORDS, Set.of(), WeakDeviceTest::isAWholeWord, WeakDeviceTest::announced);
     }
 
     // ---- unfenced
@@ -255,35 +251,30 @@ class WeakDeviceTest {
         return true;
     }
 
+    private static boolean isOfOneMoment(WeakPair pair) {
+        change(pair, 100);
+        pair.a.qp.postRead(
+                1, new RemoteMemory(pair.b.address(0), pair.b.memory.rkey(), LENGTH), pair.a.memory.slice(0, LENGTH));
+        pair.completed(1);
+        return isEqual(pair.a, 0, LENGTH / 8);
+    }
+
     @Test
     void aReadHasBytesOfTwoMoments() {
-        WeakPair.check(
-                Freedom.RESAMPLED,
-                Set.of(),
-                pair -> {
-                    change(pair, 100);
-                    pair.a.qp.postRead(
-                            1,
-                            new RemoteMemory(pair.b.address(0), pair.b.memory.rkey(), LENGTH),
-                            pair.a.memory.slice(0, LENGTH));
-                    pair.completed(1);
-                    return isEqual(pair.a, 0, LENGTH / 8);
-                },
-                pair -> {
-                    change(pair, 400);
-                    int words = LENGTH / 8;
-                    do {
-                        pair.a.completed.clear();
-                        int rkey = pair.b.memory.rkey();
-                        pair.a.qp.postRead(1, new RemoteMemory(pair.b.address(0), rkey, 8), pair.a.memory.slice(0, 8));
-                        pair.a.qp.postRead(
-                                2, new RemoteMemory(pair.b.address(0), rkey, LENGTH), pair.a.memory.slice(8, LENGTH));
-                        pair.a.qp.postRead(
-                                3, new RemoteMemory(pair.b.address(0), rkey, 8), pair.a.memory.slice(8 + LENGTH, 8));
-                        pair.completed(3);
-                    } while (pair.a.word(0) != pair.a.word(words + 1));
-                    return isEqual(pair.a, 1, words + 1);
-                });
+        WeakPair.check(Freedom.RESAMPLED, Set.of(), WeakDeviceTest::isOfOneMoment, pair -> {
+            change(pair, 400);
+            int words = LENGTH / 8;
+            do {
+                pair.a.completed.clear();
+                int rkey = pair.b.memory.rkey();
+                pair.a.qp.postRead(1, new RemoteMemory(pair.b.address(0), rkey, 8), pair.a.memory.slice(0, 8));
+                pair.a.qp.postRead(
+                        2, new RemoteMemory(pair.b.address(0), rkey, LENGTH), pair.a.memory.slice(8, LENGTH));
+                pair.a.qp.postRead(3, new RemoteMemory(pair.b.address(0), rkey, 8), pair.a.memory.slice(8 + LENGTH, 8));
+                pair.completed(3);
+            } while (pair.a.word(0) != pair.a.word(words + 1));
+            return isEqual(pair.a, 1, words + 1);
+        });
     }
 
     // ---- atomics
@@ -296,29 +287,27 @@ class WeakDeviceTest {
                 pair.a.memory.slice(8 * wrId, 8));
     }
 
+    private static boolean keepsWhatTheOwnerAdds(WeakPair pair) {
+        add(pair, pair.a.qp, 1);
+        for (int i = 0; i < 40; i++) {
+            pair.world.after(500L * i, () -> pair.b.word(0, pair.b.word(0) + 1));
+        }
+        pair.completed(1);
+        pair.world.runUntil(() -> false, WeakPair.SECOND / 1_000);
+        return pair.b.word(0) == 41;
+    }
+
     @Test
     void anAtomicLosesWhatTheOwnerAdds() {
-        WeakPair.check(
-                Freedom.SPLIT_ATOMICS,
-                Set.of(),
-                pair -> {
-                    add(pair, pair.a.qp, 1);
-                    for (int i = 0; i < 40; i++) {
-                        pair.world.after(500L * i, () -> pair.b.word(0, pair.b.word(0) + 1));
-                    }
-                    pair.completed(1);
-                    pair.world.runUntil(() -> false, WeakPair.SECOND / 1_000);
-                    return pair.b.word(0) == 41;
-                },
-                pair -> {
-                    for (int i = 1; i <= 40; i += 2) {
-                        add(pair, pair.a.qp, i);
-                        add(pair, pair.a.other, i + 1);
-                    }
-                    pair.await(() -> pair.a.completed.size() == 40);
-                    pair.world.runUntil(() -> false, WeakPair.SECOND / 1_000);
-                    return pair.b.word(0) == 40;
-                });
+        WeakPair.check(Freedom.SPLIT_ATOMICS, Set.of(), WeakDeviceTest::keepsWhatTheOwnerAdds, pair -> {
+            for (int i = 1; i <= 40; i += 2) {
+                add(pair, pair.a.qp, i);
+                add(pair, pair.a.other, i + 1);
+            }
+            pair.await(() -> pair.a.completed.size() == 40);
+            pair.world.runUntil(() -> false, WeakPair.SECOND / 1_000);
+            return pair.b.word(0) == 40;
+        });
     }
 
     // ---- queue pairs
@@ -358,20 +347,18 @@ class WeakDeviceTest {
         pair.await(() -> pair.a.received.contains(8L));
     }
 
+    private static boolean completesBeforeItsAnswer(WeakPair pair) {
+        ask(pair);
+        return pair.a.completed.contains(1L);
+    }
+
     @Test
     void theAnswerComesBeforeTheCompletion() {
-        WeakPair.check(
-                Freedom.LATE_COMPLETIONS,
-                Set.of(),
-                pair -> {
-                    ask(pair);
-                    return pair.a.completed.contains(1L);
-                },
-                pair -> {
-                    ask(pair);
-                    pair.completed(1);
-                    return true;
-                });
+        WeakPair.check(Freedom.LATE_COMPLETIONS, Set.of(), WeakDeviceTest::completesBeforeItsAnswer, pair -> {
+            ask(pair);
+            pair.completed(1);
+            return true;
+        });
     }
 
     // ---- events
@@ -462,6 +449,40 @@ class WeakDeviceTest {
             }
         }
         return true;
+    }
+
+    // ---- all of them
+
+    /// Returns a program that leans on the absence of a freedom. The compiler asks for one for each.
+    private static Predicate<WeakPair> leaning(Freedom on) {
+        return switch (on) {
+            case LATE_VISIBILITY -> WeakDeviceTest::hasTheCompleted;
+            case TORN -> WeakDeviceTest::hasAllWithTheLast;
+            case TORN_WORDS -> WeakDeviceTest::isAWholeWord;
+            case UNFENCED -> pair -> readsTheOldWord(pair, false);
+            case LOCAL_BUFFERS -> pair -> sendsThePosted(pair, false);
+            case RESAMPLED -> WeakDeviceTest::isOfOneMoment;
+            case SPLIT_ATOMICS -> WeakDeviceTest::keepsWhatTheOwnerAdds;
+            case QUEUE_PAIRS -> pair -> isThereBefore(pair, pair.a.other, pair.b.other);
+            case LATE_COMPLETIONS -> WeakDeviceTest::completesBeforeItsAnswer;
+            case RELAXED_ORDERING -> WeakDeviceTest::isAnnouncedByAWord;
+            case LATE_EVENTS -> pair -> hasAnEventACompletion(pair, false);
+            case FAILED_BYTES -> WeakDeviceTest::leavesABeginning;
+        };
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void withoutItsFreedomAProgramIsRight(Freedom freedom) {
+        var access = EnumSet.copyOf(Access.remoteAll());
+        if (freedom == Freedom.RELAXED_ORDERING) {
+            access.add(Access.RELAXED_ORDERING);
+        }
+        // A strong device reads when the answer leaves.
+        Set<Freedom> off = freedom == Freedom.UNFENCED ? EnumSet.complementOf(EnumSet.of(freedom)) : Set.of();
+        assertThat(WeakPair.wrong(EnumSet.of(freedom), 40, access, leaning(freedom)))
+                .isPositive();
+        assertThat(WeakPair.wrong(off, 40, access, leaning(freedom))).isZero();
     }
 
     // ---- the seed

@@ -29,7 +29,7 @@ final class WeakPair {
     static final int BYTES = 64 << 10;
     static final long SECOND = 1_000_000_000L;
     /// Of a program that is to go wrong with none of them.
-    static final int SEEDS = Boolean.getBoolean("verbena.deep") ? 100 : 50;
+    static final int SEEDS = Boolean.getBoolean("verbena.deep") ? 1_000 : 50;
 
     /// A device with its memory and an end of each connection.
     static final class End {
@@ -125,9 +125,15 @@ final class WeakPair {
     ///
     /// @param isRight runs it
     static int wrong(Set<Freedom> freedoms, int seeds, Predicate<WeakPair> isRight) {
+        return wrong(freedoms, seeds, Access.remoteAll(), isRight);
+    }
+
+    /// Returns the same where peers have this access to memory.
+    static int wrong(Set<Freedom> freedoms, int seeds, Set<Access> access, Predicate<WeakPair> isRight) {
         int wrong = 0;
         for (long seed = 0; seed < seeds; seed++) {
-            wrong += isRight.test(new WeakPair(seed, freedoms.isEmpty() ? null : new Weakness(freedoms, seed))) ? 0 : 1;
+            Weakness weakness = freedoms.isEmpty() ? null : new Weakness(freedoms, seed);
+            wrong += isRight.test(new WeakPair(seed, weakness, access)) ? 0 : 1;
         }
         return wrong;
     }
