@@ -31,7 +31,7 @@ import verbena.verbs.cm.Connection;
 /// of one peer match in the order in which they were sent.
 ///
 /// Any thread may use it. A thread that waits reads the arrivals of all meanwhile; while none waits, a thread of the
-/// worker does. [#open] makes a worker. The program closes it after its listeners and before its devices.
+/// worker does. [#open] makes a worker. The program closes it before its devices.
 ///
 /// Peers share its protection domain. A peer that was sent a long message may read its memory later, when that is the
 /// worker's own or of an automatic arena. Another peer would have to guess the key.
@@ -46,6 +46,7 @@ public final class Worker implements AutoCloseable {
     private final MessageCounters.OfWorker counted;
     private final ReentrantLock closing = new ReentrantLock();
     private boolean isClosed;
+    private final Set<WorkerListener> listeners = ConcurrentHashMap.newKeySet();
     private final Set<SharedMemory> shared = ConcurrentHashMap.newKeySet();
 
     private Worker(List<Context> devices, WorkerOptions options) {
@@ -181,7 +182,7 @@ public final class Worker implements AutoCloseable {
         }
     }
 
-    /// Listens at a port of the first address that each device has. Close the listener before the worker.
+    /// Listens at a port of the first address that each device has.
     ///
     /// @param port 0 for any that is free
     /// @throws ConnectionException as [verbena.verbs.cm.ConnectionListener#bind]
@@ -192,7 +193,7 @@ public final class Worker implements AutoCloseable {
                 .toList());
     }
 
-    /// Listens at an address of the first device. Close the listener before the worker.
+    /// Listens at an address of the first device.
     ///
     /// @param at port 0 for any that is free
     /// @throws ConnectionException as [verbena.verbs.cm.ConnectionListener#bind]
@@ -204,11 +205,22 @@ public final class Worker implements AutoCloseable {
     ///
     /// @throws ConnectionException as [#listen(InetSocketAddress)]
     /// @throws IllegalArgumentException when there are no addresses, or more than devices
+    /// @throws InvalidStateException when the worker is closed
     public WorkerListener listen(List<InetSocketAddress> at) {
         if (at.isEmpty() || at.size() > devices.size()) {
             throw new IllegalArgumentException("at: 1 to " + devices.size() + " addresses, got " + at.size());
         }
-        return new WorkerListener(peers, options, at);
+        closing.lock();
+        try {
+            if (isClosed) {
+                throw new InvalidStateException("listen: the worker is closed");
+            }
+            var made = new WorkerListener(peers, options, at, listeners);
+            listeners.add(made);
+            return made;
+        } finally {
+            closing.unlock();
+        }
     }
 
     /// Sets the listener for the loss of rails, in place of an earlier one. It is called once for each rail of a peer
@@ -353,7 +365,7 @@ public final class Worker implements AutoCloseable {
 
     // ---- the end
 
-    /// Closes all peers and frees all memory of the worker, that of [#allocate] included. Outstanding
+    /// Closes all listeners and peers, and frees all memory of the worker, that of [#allocate] included. Outstanding
     /// operations fail. Idempotent.
     ///
     /// @throws IllegalStateException in an [ActiveHandler]
@@ -366,6 +378,7 @@ public final class Worker implements AutoCloseable {
                 return;
             }
             isClosed = true;
+            List.copyOf(listeners).forEach(WorkerListener::close);
             List<Remote> left = traffic.shut();
             try (var threads = Executors.newVirtualThreadPerTaskExecutor()) { // each waits for its peer
                 left.forEach(each -> threads.execute(() -> RemoteWorker.of(each).close()));

@@ -8,6 +8,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
@@ -31,7 +32,8 @@ import verbena.verbs.spi.WaitSource;
 /// A worker on one device has no thread that accepts: until a thread is in [#accept()], peers wait in
 /// [Worker#connect], for as long as their options allow.
 ///
-/// [Worker#listen] opens it. The program closes it before the worker; the peers that it gave out stay.
+/// [Worker#listen] opens it. The program closes it, and the peers that it gave out stay. A worker that is closed closes
+/// its listeners.
 ///
 /// @since 0.1
 public final class WorkerListener implements AutoCloseable, Waitable {
@@ -40,6 +42,8 @@ public final class WorkerListener implements AutoCloseable, Waitable {
     private final WorkerOptions options;
     private final boolean hasHeaders;
     private final List<ConnectionListener> listeners = new ArrayList<>();
+    /// The open listeners of the worker, from which this one takes itself out.
+    private final Set<WorkerListener> open;
 
     // With several devices: a thread for each, and the peers whose rails are not all there.
     private final SecureRandom random = new SecureRandom();
@@ -61,8 +65,9 @@ public final class WorkerListener implements AutoCloseable, Waitable {
         }
     };
 
-    WorkerListener(Peers peers, WorkerOptions options, List<InetSocketAddress> at) {
+    WorkerListener(Peers peers, WorkerOptions options, List<InetSocketAddress> at, Set<WorkerListener> open) {
         this.peers = peers;
+        this.open = open;
         this.traffic = peers.traffic;
         this.options = options;
         this.hasHeaders = peers.hasObserver();
@@ -263,6 +268,7 @@ public final class WorkerListener implements AutoCloseable, Waitable {
     /// Stops listening; peers stay. Threads in [#accept()] get a [ConnectionException]. Idempotent.
     @Override
     public void close() {
+        open.remove(this);
         listeners.forEach(ConnectionListener::close);
         threads.forEach(Threads::join);
         try (var closing = Executors.newVirtualThreadPerTaskExecutor()) { // each waits for its peer

@@ -642,6 +642,23 @@ class WorkerTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"rocev2", "shm"})
+    void aWorkerClosesItsListeners(String device) throws Exception {
+        try (Context a = Device.named(device).open()) {
+            Worker worker = Worker.open(a, TwoWorkers.SMALL);
+            var accepted = TwoWorkers.accept(worker.listen(TwoWorkers.at(a)));
+            worker.close();
+            assertThat(accepted)
+                    .failsWithin(Duration.ofSeconds(60))
+                    .withThrowableThat()
+                    .withCauseInstanceOf(ConnectionException.class);
+            assertThatExceptionOfType(InvalidStateException.class)
+                    .isThrownBy(() -> worker.listen(0))
+                    .withMessage("listen: the worker is closed");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "shm"})
     void whatIsNoWorkerIsSentAway(String device) throws Exception {
         try (Context a = Device.named(device).open();
                 Context b = Device.named(device).open();

@@ -68,13 +68,16 @@ public final class StreamChannel
         implements ByteChannel, GatheringByteChannel, ScatteringByteChannel, InterruptibleChannel, Waitable {
     /// An operation of [#readyOps]: the next read would not find a byte, but the end or a failure.
     public static final int OP_END = OpenStream.OP_END;
+
+    private static final Runnable NOBODY = () -> {};
+
     private final StreamOptions options;
     private final long waitNanos;
     private final ConnectionId id;
     private final ConnectingStream connecting;
     private final AtomicBoolean isClosed = new AtomicBoolean();
     /// The listener of a waiter, which learns of a close too.
-    private volatile Runnable waiter = () -> {};
+    private volatile Runnable waiter = NOBODY;
     private volatile boolean isBlocking = true;
     /// Null until it is connected.
     private volatile @Nullable OpenStream open;
@@ -381,7 +384,11 @@ public final class StreamChannel
     ///
     /// @throws NotYetConnectedException when it is not connected
     /// @throws ClosedChannelException when it is closed
+    /// @throws IllegalStateException when a [verbena.verbs.Waiter] has it
     public void onReadiness(Runnable listener) throws ClosedChannelException {
+        if (waiter != NOBODY) {
+            throw new IllegalStateException(this + " is a source of a waiter already");
+        }
         connected().listen(listener);
     }
 
@@ -414,17 +421,20 @@ public final class StreamChannel
 
         @Override
         public void addListener(Runnable listener) {
-            waiter = listener;
             try {
                 onReadiness(listener);
             } catch (ClosedChannelException e) {
                 // it is ready
             }
+            waiter = listener;
         }
 
         @Override
         public void removeListener(Runnable listener) {
-            waiter = () -> {};
+            if (waiter != listener) {
+                return;
+            }
+            waiter = NOBODY;
             OpenStream stream = open;
             if (stream != null) {
                 stream.listen(waiter);

@@ -1,6 +1,7 @@
 package verbena.stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static verbena.stream.StreamPair.bytes;
@@ -268,6 +269,25 @@ class StreamChannelTest {
             assertThat(StreamChannel.awaitCloses(Duration.ofSeconds(30))).isTrue();
             assertThat(closed).isCompleted();
             assertThat(pair.client.isOpen()).isFalse();
+        }
+    }
+
+    @Test
+    void aStreamHasOneWaiter() throws Exception {
+        try (var pair = pair();
+                var waiter = new Waiter();
+                var other = new Waiter()) {
+            waiter.add(pair.server);
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> other.add(pair.server))
+                    .withMessageContaining("a waiter already");
+            other.remove(pair.server);
+            Future<Optional<Object>> waiting = meanwhile(waiter::await);
+            pair.client.write(bytes("question"));
+            assertThat(get(waiting)).contains(pair.server);
+            waiter.remove(pair.server);
+            other.add(pair.server);
+            assertThat(other.await()).contains(pair.server);
         }
     }
 

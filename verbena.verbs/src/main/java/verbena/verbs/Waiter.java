@@ -79,6 +79,8 @@ public final class Waiter implements AutoCloseable {
     /// Adds a source, which a wait then returns. Adding it again changes nothing.
     ///
     /// @throws InvalidStateException when the waiter is closed
+    /// @throws IllegalStateException when the source is a stream, and another waiter has it
+    /// @throws java.nio.channels.NotYetConnectedException when the source is a stream that is not connected
     public void add(Waitable source) {
         add(source, source);
     }
@@ -94,7 +96,15 @@ public final class Waiter implements AutoCloseable {
             }
             sources.add(added);
         }
-        added.events.addListener(listener);
+        boolean done = false;
+        try {
+            added.events.addListener(listener);
+            done = true;
+        } finally {
+            if (!done) {
+                Source _ = forget(source);
+            }
+        }
         if (isClosed) {
             remove(source); // closed meanwhile
         }
@@ -103,16 +113,18 @@ public final class Waiter implements AutoCloseable {
 
     /// Removes a source; does nothing when it was not added.
     public void remove(Waitable source) {
-        Source removed;
+        Source removed = forget(source);
+        if (removed != null) {
+            removed.events.removeListener(listener);
+            signal(); // a look that is under way may have missed a source that moved to its place
+        }
+    }
+
+    private @Nullable Source forget(Waitable source) {
         synchronized (sources) {
             int place = place(source);
-            if (place < 0) {
-                return;
-            }
-            removed = sources.remove(place);
+            return place < 0 ? null : sources.remove(place);
         }
-        removed.events.removeListener(listener);
-        signal(); // a look that is under way may have missed a source that moved to its place
     }
 
     private int place(Waitable source) {

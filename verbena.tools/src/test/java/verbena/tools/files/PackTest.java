@@ -190,7 +190,8 @@ class PackTest {
                     })
                     .as(what)
                     .isInstanceOf(CommandFailed.class)
-                    .hasMessageMatching("the peer: the peer('s| fills| puts| speaks| ends| gives| sends| sent) .*");
+                    .hasMessageMatching(
+                            "the peer: the peer('s| fills| names| puts| speaks| ends| gives| sends| sent) .*");
         }
         assertThat(folder).isDirectoryNotContaining(each -> !each.endsWith("served"));
     }
