@@ -69,15 +69,13 @@ public final class StreamChannel
     /// An operation of [#readyOps]: the next read would not find a byte, but the end or a failure.
     public static final int OP_END = OpenStream.OP_END;
 
-    private static final Runnable NOBODY = () -> {};
-
     private final StreamOptions options;
     private final long waitNanos;
     private final ConnectionId id;
     private final ConnectingStream connecting;
     private final AtomicBoolean isClosed = new AtomicBoolean();
-    /// The listener of a waiter, which learns of a close too.
-    private volatile Runnable waiter = NOBODY;
+    /// The listener of a waiter, which learns of a close too; null when none has it.
+    private volatile @Nullable Runnable waiter;
     private volatile boolean isBlocking = true;
     /// Null until it is connected.
     private volatile @Nullable OpenStream open;
@@ -386,7 +384,7 @@ public final class StreamChannel
     /// @throws ClosedChannelException when it is closed
     /// @throws IllegalStateException when a [verbena.verbs.Waiter] has it
     public void onReadiness(Runnable listener) throws ClosedChannelException {
-        if (waiter != NOBODY) {
+        if (waiter != null) {
             throw new IllegalStateException(this + " is a source of a waiter already");
         }
         connected().listen(listener);
@@ -434,10 +432,10 @@ public final class StreamChannel
             if (waiter != listener) {
                 return;
             }
-            waiter = NOBODY;
+            waiter = null;
             OpenStream stream = open;
             if (stream != null) {
-                stream.listen(waiter);
+                stream.listen(() -> {});
             }
         }
 
@@ -523,7 +521,10 @@ public final class StreamChannel
         if (!isClosed.compareAndSet(false, true)) {
             return;
         }
-        waiter.run();
+        Runnable told = waiter;
+        if (told != null) {
+            told.run();
+        }
         OpenStream stream = open;
         if (stream != null) {
             stream.close(lingerNanos);
