@@ -147,7 +147,7 @@ print_others() { # DRAW
 }
 
 run_tests() {
-  local drawn=() status=0 started length="some ten minutes on two cores" draw others=$state/tests-of-other-turns
+  local drawn=() status=0 started length="some twenty minutes on two cores" draw others=$state/tests-of-other-turns
   local devices=("" rocev2@127.0.0.1 iwarp@127.0.0.1)
   need_maven
   draw=$(find_draw "$@")
