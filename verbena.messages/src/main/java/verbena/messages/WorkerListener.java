@@ -53,17 +53,7 @@ public final class WorkerListener implements AutoCloseable, Waitable {
     private final LinkedBlockingQueue<Optional<RemoteWorker>> ready = new LinkedBlockingQueue<>();
     private final List<Runnable> waiters = new CopyOnWriteArrayList<>();
     /// The side for a waiter. The threads attend to the devices.
-    private final WaitSource ofThreads = new WaitSource() {
-        @Override
-        public void addListener(Runnable listener) {
-            waiters.add(listener);
-        }
-
-        @Override
-        public void removeListener(Runnable listener) {
-            waiters.remove(listener);
-        }
-    };
+    private final WaitSource ofThreads = WaitSource.of(waiters);
 
     WorkerListener(Peers peers, WorkerOptions options, List<InetSocketAddress> at, Set<WorkerListener> open) {
         this.peers = peers;

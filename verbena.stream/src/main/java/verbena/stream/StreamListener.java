@@ -63,17 +63,7 @@ public final class StreamListener implements Channel, Waitable {
     private volatile Runnable readiness = () -> {};
     private final List<Runnable> waiters = new CopyOnWriteArrayList<>();
     /// The side for a waiter. The listener's own thread attends to the device.
-    private final WaitSource waitSource = new WaitSource() {
-        @Override
-        public void addListener(Runnable listener) {
-            waiters.add(listener);
-        }
-
-        @Override
-        public void removeListener(Runnable listener) {
-            waiters.remove(listener);
-        }
-    };
+    private final WaitSource waitSource = WaitSource.of(waiters);
 
     // Guarded by the lock.
     private final Map<ConnectionId, Begun> arriving = new HashMap<>();

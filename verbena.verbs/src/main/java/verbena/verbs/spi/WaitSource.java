@@ -1,5 +1,6 @@
 package verbena.verbs.spi;
 
+import java.util.Collection;
 import java.util.function.BooleanSupplier;
 import verbena.verbs.Preview;
 
@@ -9,6 +10,23 @@ import verbena.verbs.Preview;
 /// @since 0.1
 @Preview
 public interface WaitSource {
+    /// Returns the side of an object whose own threads attend to its devices, and run these listeners.
+    ///
+    /// @param listeners safe for all threads
+    static WaitSource of(Collection<Runnable> listeners) {
+        return new WaitSource() {
+            @Override
+            public void addListener(Runnable listener) {
+                listeners.add(listener);
+            }
+
+            @Override
+            public void removeListener(Runnable listener) {
+                listeners.remove(listener);
+            }
+        };
+    }
+
     /// Adds a listener that runs whenever the source has become ready, on the thread that brought the event. That
     /// thread may be in the middle of any call, so the listener must not wait, and must not throw.
     /// A source may have room for one listener only: a stream does.
