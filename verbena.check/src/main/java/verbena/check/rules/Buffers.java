@@ -1,8 +1,5 @@
 package verbena.check.rules;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
-
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -29,7 +26,6 @@ final class Buffers extends Watcher {
     private static final long WHOLE = 64 << 10;
     /// The same for a receive.
     private static final long WHOLE_RECEIVE = 4 << 10;
-    private static final long PRIME = 0x9E37_79B9_7F4A_7C15L;
 
     private record Start(long address, long order) {
         static final Comparator<Start> ORDER =
@@ -253,37 +249,13 @@ final class Buffers extends Watcher {
         }
     }
 
-    /// Returns a sum of the bytes; that of nothing when they cannot be read.
-    ///
-    /// @param whole the bytes of a piece that are all looked at; of a longer one, as many at each end
     private static long sum(TrackedRequest request, long whole) {
         long sum = 0;
         for (Piece each : request.pieces()) {
             MemorySegment memory = each.memory();
-            if (memory == null || !memory.scope().isAlive()) {
-                continue;
+            if (memory != null) {
+                sum = Sums.of(memory, whole, sum);
             }
-            long bytes = memory.byteSize();
-            sum = sum(memory, 0, Math.min(bytes, whole), sum);
-            if (bytes > whole) {
-                sum = sum(memory, Math.max(whole, bytes - whole), bytes, sum);
-            }
-        }
-        return sum;
-    }
-
-    private static long sum(MemorySegment memory, long from, long to, long before) {
-        long sum = before + to;
-        long at = from;
-        try {
-            for (; at <= to - Long.BYTES; at += Long.BYTES) {
-                sum = (sum ^ memory.get(JAVA_LONG_UNALIGNED, at)) * PRIME;
-            }
-            for (; at < to; at++) {
-                sum = (sum ^ memory.get(JAVA_BYTE, at)) * PRIME;
-            }
-        } catch (IllegalStateException e) {
-            return 0; // its arena was closed meanwhile, which another rule tells
         }
         return sum;
     }

@@ -81,6 +81,7 @@ public final class Watchers {
             EnumSet.of(ONE_BY_ONE, ALL_SIGNALED, NOT_INLINE, UNALIGNED), PostingCosts::new,
             EnumSet.of(REGISTER_HOT, SMALL_REGIONS), MemoryCosts::new,
             EnumSet.of(ATOMIC_UNALIGNED, KEY_INVALID, NO_ACCESS, RIGHT_UNUSED), Keys::new,
+            EnumSet.of(RACE_PROCESSOR), PeerBytes::new,
             EnumSet.of(LEAK), Leaks::new);
 
     private static final Set<Rule> RACES =

@@ -1,0 +1,242 @@
+package verbena.check.rules;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.WeakHashMap;
+import org.jspecify.annotations.Nullable;
+import verbena.check.CallPlace;
+import verbena.check.Checker;
+import verbena.check.Rule;
+import verbena.check.TrackedDevice;
+import verbena.check.TrackedObject;
+import verbena.check.TrackedPair;
+import verbena.check.TrackedRegion;
+import verbena.check.TrackedRequest;
+import verbena.check.TrackedRequest.Piece;
+import verbena.check.Watcher;
+import verbena.verbs.QpState;
+import verbena.verbs.QpType;
+import verbena.verbs.spi.SendOperation;
+
+/// Watches the bytes of the peer that outstanding READs and atomics access, where both ends are in this process. If
+/// they change, and no request can have changed them, a processor has.
+///
+/// A READ of one word may be a look at a flag. A program that reads words of a region by themselves has a protocol of
+/// versions there, so none of its READs of that region counts.
+final class PeerBytes extends Watcher {
+    /// The most READs and atomics that are watched at once: enough for one of a loop to be among them.
+    private static final int WATCHED = 16;
+    /// The most objects of a process in which anything is watched, because all are looked at for each READ.
+    private static final int OBJECTS = 256;
+    /// Bytes that are all looked at; of more, as many at each end.
+    private static final long WHOLE = 64 << 10;
+
+    /// An outstanding READ or atomic.
+    private static final class Watched {
+        final TrackedRequest request;
+        final TrackedRegion region;
+        final MemorySegment bytes;
+        /// The sum of the bytes when it was posted; of an atomic, the word.
+        final long before;
+        boolean isShared;
+
+        Watched(TrackedRequest request, TrackedRegion region, MemorySegment bytes) {
+            this.request = request;
+            this.region = region;
+            this.bytes = bytes;
+            this.before = value(request, bytes);
+        }
+
+        static long value(TrackedRequest request, MemorySegment bytes) {
+            return isAtomic(request) ? bytes.get(JAVA_LONG_UNALIGNED, 0) : Sums.of(bytes, WHOLE, 0);
+        }
+    }
+
+    /// A finding that a later look at a version takes back.
+    private record Told(CallPlace here, CallPlace earlier) {}
+
+    private final Checker checker;
+    private final List<Watched> watched = new ArrayList<>();
+    private final Map<TrackedRegion, List<Told>> told = new WeakHashMap<>();
+    /// The regions of which a program reads words by themselves.
+    private final Map<TrackedRegion, Boolean> versioned = new WeakHashMap<>();
+
+    PeerBytes(Checker checker) {
+        this.checker = checker;
+    }
+
+    private static boolean isAtomic(TrackedRequest request) {
+        return request.operation() == SendOperation.FETCH_ADD || request.operation() == SendOperation.COMPARE_SWAP;
+    }
+
+    @Override
+    public synchronized void onPost(TrackedRequest request) {
+        if (!watched.isEmpty()) {
+            for (Watched each : watched) {
+                each.isShared |= mayChange(request, each.bytes);
+            }
+        }
+        if (request.operation() == SendOperation.READ || isAtomic(request)) {
+            watch(request);
+        }
+    }
+
+    private void watch(TrackedRequest request) {
+        TrackedPair peer = peer(request);
+        TrackedRegion region = peer == null ? null : checker.region(peer.device(), request.rkey());
+        MemorySegment bytes = region == null ? null : target(region, request);
+        if (region == null || bytes == null) {
+            return;
+        }
+        if (!isAtomic(request)) {
+            if (bytes.byteSize() <= Long.BYTES) {
+                versioned.put(region, true);
+                List<Told> none = told.remove(region);
+                if (none != null) {
+                    none.forEach(each -> checker.findings().retract(Rule.RACE_PROCESSOR, each.here, each.earlier));
+                }
+                return;
+            }
+            if (versioned.containsKey(region)) {
+                return;
+            }
+        }
+        if (watched.size() < WATCHED && bytes.scope().isAlive() && !mayChange(region.device(), request, bytes)) {
+            watched.add(new Watched(request, region, bytes));
+        }
+    }
+
+    /// Returns whether an outstanding request may change these bytes, or one of another process.
+    private boolean mayChange(TrackedDevice owner, TrackedRequest own, MemorySegment bytes) {
+        int objects = 0;
+        for (TrackedDevice device : checker.devices()) {
+            for (TrackedObject each : device.objects()) {
+                if (++objects > OBJECTS || (each instanceof TrackedPair pair && mayChange(owner, pair, own, bytes))) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    private boolean mayChange(TrackedDevice owner, TrackedPair pair, TrackedRequest own, MemorySegment bytes) {
+        if (pair.device() == owner && isConnected(pair) && checker.peer(pair).isEmpty()) {
+            return true;
+        }
+        return pair.queues().receives().underWay().stream().anyMatch(each -> fills(each, bytes))
+                || pair.sendsUnderWay().stream().anyMatch(each -> each != own && mayChange(each, bytes));
+    }
+
+    /// Returns whether a request may change these bytes. One whose key is a window's may change any of its peer.
+    private boolean mayChange(TrackedRequest request, MemorySegment bytes) {
+        if (fills(request, bytes)) {
+            return true;
+        }
+        TrackedPair peer = changes(request) ? peer(request) : null;
+        if (peer == null) {
+            return false;
+        }
+        TrackedRegion region = checker.region(peer.device(), request.rkey());
+        MemorySegment target = region == null ? null : target(region, request);
+        return region == null || (target != null && overlap(target, bytes));
+    }
+
+    private static boolean isConnected(TrackedPair pair) {
+        var attributes = pair.attributes();
+        QpState state = attributes == null ? QpState.RESET : attributes.state();
+        return pair.options().type() != QpType.UD && (state == QpState.RTR || state == QpState.RTS);
+    }
+
+    /// Returns whether a request changes memory of the peer.
+    private static boolean changes(TrackedRequest request) {
+        SendOperation operation = request.operation();
+        return operation != null
+                && (operation.isAtomic()
+                        || operation == SendOperation.WRITE
+                        || operation == SendOperation.WRITE_WITH_IMMEDIATE
+                        || operation == SendOperation.ATOMIC_WRITE);
+    }
+
+    private static boolean fills(TrackedRequest request, MemorySegment bytes) {
+        if (request.fillsMemory()) {
+            for (Piece each : request.pieces()) {
+                if (each.memory() != null && overlap(each.memory(), bytes)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    private static boolean overlap(MemorySegment one, MemorySegment other) {
+        return one.address() < other.address() + other.byteSize() && other.address() < one.address() + one.byteSize();
+    }
+
+    private static @Nullable MemorySegment target(TrackedRegion region, TrackedRequest request) {
+        long bytes = request.operation() == SendOperation.ATOMIC_WRITE ? Long.BYTES : request.bytes();
+        return region.part(request.remoteAddress() - region.region().address(), bytes);
+    }
+
+    private @Nullable TrackedPair peer(TrackedRequest request) {
+        TrackedPair pair = TrackedPair.of(request);
+        return pair == null ? null : checker.peer(pair).orElse(null);
+    }
+
+    @Override
+    public synchronized void onEnd(TrackedRequest request, boolean isOk) {
+        Watched ended = take(request);
+        if (ended == null || !isOk || ended.isShared || !ended.bytes.scope().isAlive()) {
+            return;
+        }
+        if (isAtomic(request)) {
+            if (result(request, ended.before) != ended.before) {
+                Told _ = tell(ended);
+            }
+        } else if (Watched.value(request, ended.bytes) != ended.before && !versioned.containsKey(ended.region)) {
+            told.computeIfAbsent(ended.region, _ -> new ArrayList<>()).add(tell(ended));
+        }
+    }
+
+    /// Returns the word that an atomic has found; another value if that cannot be read.
+    private static long result(TrackedRequest atomic, long otherwise) {
+        MemorySegment local =
+                atomic.pieces().size() == 1 ? atomic.pieces().getFirst().memory() : null;
+        return local == null || !local.scope().isAlive() ? otherwise : local.get(JAVA_LONG_UNALIGNED, 0);
+    }
+
+    private Told tell(Watched of) {
+        var finding = new Told(CallPlace.here(), of.request.place());
+        checker.findings()
+                .tell(
+                        Rule.RACE_PROCESSOR,
+                        "the owner's processor has changed bytes of " + of.region + " that an outstanding "
+                                + of.request.operation() + " accesses: no request can have done it.",
+                        finding.here,
+                        "it was posted",
+                        finding.earlier);
+        return finding;
+    }
+
+    @Override
+    public synchronized void onDrop(TrackedRequest request) {
+        Watched _ = take(request);
+    }
+
+    private @Nullable Watched take(TrackedRequest request) {
+        for (int i = 0; i < watched.size(); i++) {
+            if (watched.get(i).request == request) {
+                return watched.remove(i);
+            }
+        }
+        return null;
+    }
+
+    @Override
+    public synchronized void onUnregistered(TrackedRegion region) {
+        watched.removeIf(each -> each.region == region);
+    }
+}
