@@ -183,6 +183,27 @@ class HandshakeTest {
         assertThat(a.read(first)).as("its own message").isNull();
     }
 
+    /// Forward secrecy: the private keys that were drawn for the agreement are thrown away.
+    @Test
+    void whoeverLearnsTheLastingKeysLaterReadsNoneOfTheRecordedMessages() {
+        byte[] first = a.write(new byte[0]);
+        assertThat(b.read(first)).isNotNull();
+        byte[] second = b.write(new byte[] {2});
+        assertThat(a.read(second)).isEqualTo(new byte[] {2});
+        byte[] third = a.write(new byte[] {3});
+        assertThat(b.read(third)).isEqualTo(new byte[] {3});
+
+        byte[] drawn = new byte[32];
+        new Random(60).nextBytes(drawn);
+        var asA = new Handshake(true, PROLOGUE, SECRET, new Handshake.Identity(CURVE, IDENTITY_A), drawn);
+        byte[] _ = asA.write(new byte[0]);
+        assertThat(asA.read(second)).isNull();
+        var asB = new Handshake(false, PROLOGUE, SECRET, new Handshake.Identity(CURVE, IDENTITY_B), drawn);
+        assertThat(asB.read(first)).as("all can read the first").isNotNull();
+        byte[] _ = asB.write(new byte[0]);
+        assertThat(asB.read(third)).isNull();
+    }
+
     @Test
     void aKeyThatMakesEveryAgreementZeroIsRefused() {
         var evil = new byte[32 + 32 + 16 + 16];
