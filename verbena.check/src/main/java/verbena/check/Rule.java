@@ -152,6 +152,12 @@ public enum Rule {
             "ibv_modify_qp(3): retry_cnt is the number of attempts after the first",
             "each loss of a packet, also by congestion, ends the connection",
             "set retry_cnt to 7"),
+    PRIVATE_LONG(
+            Grade.LUCK,
+            "an end sends more private data than InfiniBand and RoCE carry",
+            "rdma_connect(3), rdma_accept(3), rdma_reject(3): 56, 196 and 148 bytes; for datagrams 180 and 136",
+            "the call fails with EINVAL on all cards but those for iWARP",
+            "send what is longer as a message of the new connection"),
     CLOSE_BUSY(
             Grade.LUCK,
             "a queue pair was closed with requests outstanding",
@@ -170,6 +176,12 @@ public enum Rule {
             "IBTA 9.4.5: an atomic is atomic with regard to atomics only",
             "the WRITE is lost between the read and the write of the atomic",
             "change words that atomics change by atomics only"),
+    ATOMIC_DEVICES(
+            Grade.LUCK,
+            "atomics through two devices are outstanding for the same bytes at once",
+            "ibv_query_device(3): with IBV_ATOMIC_HCA an atomic is atomic with regard to those of its device only",
+            "one of the two changes is lost, because each card reads and writes the word by itself",
+            "let all atomics of a word go through one device"),
     ATOMIC_UNALIGNED(
             Grade.ERROR,
             "an atomic names an address that is not aligned to 8 bytes",
@@ -272,6 +284,24 @@ public enum Rule {
             "ibv_reg_mr(3)",
             "each region has an entry in the card's tables, and caches are small",
             "register one large region, or use allocate(), and cut it"),
+    PAIRS_MANY(
+            Grade.COST,
+            "a device has more connected queue pairs than most cards hold in their caches",
+            "card.md: a ConnectX-4 holds the contexts of some 600, estimated from published measurements",
+            "a request whose queue pair is not in the cache waits until the card has fetched it across PCIe",
+            "share connections between threads, or use XRC, UD or DC"),
+    POLL_IDLE(
+            Grade.COST,
+            "a thread polls for long although completions are rare",
+            "ibv_req_notify_cq(3): a channel wakes the thread when there is a completion",
+            "the thread takes a whole processor to find out that nothing has come",
+            "after some polls in vain, arm the queue, poll once more, and wait on its channel"),
+    QUEUE_EACH(
+            Grade.COST,
+            "one thread polls many completion queues, each of one queue pair",
+            "ibv_create_qp(3): queue pairs may share a completion queue; wc.qp_num says whose a completion is",
+            "each poll in vain takes a line of the cache, and the card's writes are spread over all queues",
+            "give the queue pairs of a thread one completion queue"),
     LEAK(
             Grade.COST,
             "an object is open at the end of the process",

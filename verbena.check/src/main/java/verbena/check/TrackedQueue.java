@@ -19,7 +19,41 @@ public final class TrackedQueue extends TrackedObject {
     /// @param mayHaveMissed whether something could have completed before
     public record Armed(CallPlace place, boolean mayHaveMissed) {}
 
+    /// Looks in vain at a queue. Several threads may look at once: too few are enough, because it is for costs.
+    public static final class Looks {
+        private int sinceCompletion;
+        private int waits;
+        private int inRow;
+        private @Nullable Thread by;
+
+        /// Notes a completion.
+        ///
+        /// @return how many completions so far had at least `many` looks in vain before them, when this has;
+        ///     zero otherwise
+        public int found(int many) {
+            boolean isWait = sinceCompletion >= many;
+            sinceCompletion = 0;
+            return isWait ? ++waits : 0;
+        }
+
+        /// Notes a look in vain.
+        ///
+        /// @return the number of such looks of the same thread, without another thread's between
+        public int vain(Thread me) {
+            sinceCompletion++;
+            inRow = by == me ? inRow + 1 : 1;
+            by = me;
+            return inRow;
+        }
+
+        /// Returns whether a thread has looked at least so often in vain, and no other thread since.
+        public boolean isOf(Thread me, int times) {
+            return by == me && inRow >= times;
+        }
+    }
+
     private final CompletionQueue queue;
+    private final Looks looks = new Looks();
     private final AtomicInteger due = new AtomicInteger();
     private final Set<Source> sources = ConcurrentHashMap.newKeySet();
     private volatile @Nullable Armed armed;
@@ -60,6 +94,11 @@ public final class TrackedQueue extends TrackedObject {
             mayHaveMissed |= each.mayHaveCompleted(this);
         }
         armed = new Armed(place, mayHaveMissed);
+    }
+
+    /// Returns what the rules on polling have kept.
+    public Looks looks() {
+        return looks;
     }
 
     /// Returns a number that changes with each look.

@@ -47,6 +47,12 @@ public abstract class Watcher {
     /// Hears that an address handle was closed.
     public void onHandleClosed(TrackedDevice device, Object handle) {}
 
+    /// Hears that an end sends private data.
+    ///
+    /// @param bytes how many
+    /// @param most how many InfiniBand carries there
+    public void onPrivateData(TrackedDevice device, String verb, int bytes, int most) {}
+
     public void onRegister(TrackedRegion region) {}
 
     /// Hears that a region is about to be closed.

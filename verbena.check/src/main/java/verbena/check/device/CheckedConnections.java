@@ -15,7 +15,24 @@ import verbena.verbs.cm.Secret;
 import verbena.verbs.spi.ConnectionService;
 
 /// The connections of a checked device: the device's own, which meet its own queue pairs.
-record CheckedConnections(ConnectionService inner) implements ConnectionService {
+record CheckedConnections(ConnectionService inner, Layer layer) implements ConnectionService {
+    /// The most private data of a REQ and a REP, with the addresses of both ends in a REQ, and of a REJ (IBTA 12.6).
+    private static final int REQ_BYTES = 56;
+    private static final int REP_BYTES = 196;
+    private static final int REJ_BYTES = 148;
+    /// The same for the queue pair of a service.
+    private static final int SIDR_REQ_BYTES = 180;
+    private static final int SIDR_REP_BYTES = 136;
+
+    private void send(String verb, int bytes, int most) {
+        layer.checker().hear(watcher -> watcher.onPrivateData(layer.device(), verb, bytes, most));
+    }
+
+    private void send(String verb, End own, int most, int mostOfDatagrams) {
+        int bytes = own.parameters().privateData().length();
+        send(verb, bytes, own.type() == QpType.UD ? mostOfDatagrams : most);
+    }
+
     private static End below(End own) {
         return new End(
                 own.queuePair().map(CheckedObject::below),
@@ -26,13 +43,13 @@ record CheckedConnections(ConnectionService inner) implements ConnectionService 
                 own.parameters());
     }
 
-    private static Listener below(Listener listener) {
-        return (exchange, news) -> listener.onNews(new Checked(exchange), news);
+    private Listener below(Listener listener) {
+        return (exchange, news) -> listener.onNews(new Checked(exchange, this), news);
     }
 
     @Override
     public BoundPort bind(PortSpace space, Gid local, int port) {
-        return new Port(inner.bind(space, local, port));
+        return new Port(inner.bind(space, local, port), this);
     }
 
     @Override
@@ -42,7 +59,8 @@ record CheckedConnections(ConnectionService inner) implements ConnectionService 
 
     @Override
     public Exchange connect(Call call, End own, Listener listener) {
-        return new Checked(inner.connect(call, below(own), below(listener)));
+        send("connect", own, REQ_BYTES, SIDR_REQ_BYTES);
+        return new Checked(inner.connect(call, below(own), below(listener)), this);
     }
 
     @Override
@@ -65,7 +83,7 @@ record CheckedConnections(ConnectionService inner) implements ConnectionService 
         return inner.watch(onFailure);
     }
 
-    private record Port(BoundPort inner) implements BoundPort {
+    private record Port(BoundPort inner, CheckedConnections of) implements BoundPort {
         @Override
         public int port() {
             return inner.port();
@@ -76,7 +94,7 @@ record CheckedConnections(ConnectionService inner) implements ConnectionService 
             inner.listen(backlog, secret, new Acceptor() {
                 @Override
                 public Listener onRequest(Exchange exchange, PeerParameters peer, QpType type) {
-                    return below(acceptor.onRequest(new Checked(exchange), peer, type));
+                    return of.below(acceptor.onRequest(new Checked(exchange, of), peer, type));
                 }
             });
         }
@@ -88,7 +106,7 @@ record CheckedConnections(ConnectionService inner) implements ConnectionService 
     }
 
     /// An exchange that takes the layer's queue pairs. Two of the same one are equal.
-    private record Checked(Exchange inner) implements Exchange {
+    private record Checked(Exchange inner, CheckedConnections of) implements Exchange {
         @Override
         public Gid local() {
             return inner.local();
@@ -121,11 +139,13 @@ record CheckedConnections(ConnectionService inner) implements ConnectionService 
 
         @Override
         public void accept(End own) {
+            of.send("accept", own, REP_BYTES, SIDR_REP_BYTES);
             inner.accept(below(own));
         }
 
         @Override
         public void reject(PrivateData privateData) {
+            of.send("reject", privateData.length(), REJ_BYTES);
             inner.reject(privateData);
         }
 

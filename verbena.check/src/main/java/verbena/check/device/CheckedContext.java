@@ -167,7 +167,7 @@ final class CheckedContext extends CheckedObject<Context> implements Context {
     public synchronized ConnectionService connectionService() {
         ConnectionService known = service;
         if (known == null) {
-            known = new CheckedConnections(inner().connectionService());
+            known = new CheckedConnections(inner().connectionService(), layer());
             service = known;
         }
         return known;

@@ -274,7 +274,7 @@ public final class RaceMerge {
 
     private static Region region(Log log) {
         String label = log.field(7) + " of process " + log.process;
-        var memory = new RaceStep.Memory(log.space, label, log.longAt(5));
+        var memory = new RaceStep.Memory(log.space, label, log.longAt(5), log.field(8));
         return new Region(memory, log.space, log.intAt(3), log.longAt(4), log.longAt(6), gids(log.field(8)));
     }
 

@@ -337,7 +337,7 @@ public final class RaceModel {
             return Rule.RACE_READ;
         }
         if (a == Kind.ATOMIC && b == Kind.ATOMIC) {
-            return null;
+            return first.memory().isOfOtherCard(second.memory()) ? Rule.ATOMIC_DEVICES : null;
         }
         return a == b ? Rule.RACE_WRITE : Rule.ATOMIC_MIXED;
     }

@@ -43,7 +43,12 @@ public final class RaceStep {
     /// @param space number of the process
     /// @param label of its region, for people
     /// @param base address of the region in its process
-    public record Memory(int space, String label, long base) {}
+    /// @param card through which peers reach it; empty when its atomics are atomic to those of others
+    public record Memory(int space, String label, long base, String card) {
+        boolean isOfOtherCard(Memory other) {
+            return !card.isEmpty() && !other.card.isEmpty() && !card.equals(other.card);
+        }
+    }
 
     /// Bytes that a step accesses.
     record Access(RaceStep step, Kind kind, Memory memory, long from, long length) {

@@ -159,6 +159,18 @@ final class ConnectionRules extends Watcher {
     }
 
     @Override
+    public void onPrivateData(TrackedDevice device, String verb, int bytes, int most) {
+        if (bytes > most) {
+            findings.tell(
+                    Rule.PRIVATE_LONG,
+                    verb + " with " + bytes + " bytes of private data; InfiniBand and RoCE carry " + most + ".",
+                    CallPlace.here(),
+                    "the device was opened",
+                    device.opened());
+        }
+    }
+
+    @Override
     public void onHandle(TrackedRequest request, Object handle) {
         handles.put(request, handle);
     }

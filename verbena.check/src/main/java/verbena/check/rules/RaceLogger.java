@@ -138,10 +138,10 @@ final class RaceLogger extends RaceWatcher {
     }
 
     @Override
-    synchronized void accessed(TrackedRegion region, Kind kind, long from, long length, CallPlace where) {
+    synchronized void accessed(TrackedRegion region, Kind kind, long from, long length) {
         Integer number = numbers.get(region);
         if (number != null) {
-            log.write('A', kind, number, from, length, log.place(where));
+            log.write('A', kind, number, from, length, log.place(CallPlace.here()));
         }
     }
 

@@ -3,7 +3,6 @@ package verbena.check.rules;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import verbena.check.CallPlace;
 import verbena.check.TrackedPair;
 import verbena.check.TrackedRegion;
 import verbena.check.TrackedRequest;
@@ -40,7 +39,7 @@ abstract class RaceWatcher extends Watcher {
     /// Hears of loads or stores of a processor.
     ///
     /// @param from address in this process
-    abstract void accessed(TrackedRegion region, Kind kind, long from, long length, CallPlace where);
+    abstract void accessed(TrackedRegion region, Kind kind, long from, long length);
 
     static boolean isReliable(TrackedPair pair) {
         return pair.options().type() == QpType.RC;
@@ -118,12 +117,7 @@ abstract class RaceWatcher extends Watcher {
     @Override
     public final void onAccess(TrackedRegion region, long offset, long length, boolean isStore) {
         if (region.memory() != null) {
-            accessed(
-                    region,
-                    isStore ? Kind.STORE : Kind.LOAD,
-                    region.memory().address() + offset,
-                    length,
-                    CallPlace.here());
+            accessed(region, isStore ? Kind.STORE : Kind.LOAD, region.memory().address() + offset, length);
         }
     }
 }

@@ -23,6 +23,7 @@ import verbena.check.races.Race;
 import verbena.check.races.RaceModel;
 import verbena.check.races.RaceStep;
 import verbena.check.races.RaceStep.Kind;
+import verbena.verbs.AtomicCapability;
 import verbena.verbs.spi.SendOperation;
 
 /// Watches who accesses memory of this process at once: requests of queue pairs that have both ends here, and the
@@ -117,7 +118,7 @@ final class Races extends RaceWatcher {
 
     private RaceStep.Memory memory(TrackedRegion region, long address) {
         RaceStep.Memory known = memories.get(region);
-        return known == null ? new RaceStep.Memory(0, region.toString(), address) : known;
+        return known == null ? new RaceStep.Memory(0, region.toString(), address, "") : known;
     }
 
     private @Nullable TrackedRegion target(TrackedDevice device, TrackedRequest request) {
@@ -198,8 +199,14 @@ final class Races extends RaceWatcher {
         if (region.memory() != null) {
             memories.put(
                     region,
-                    new RaceStep.Memory(0, region.toString(), region.memory().address()));
+                    new RaceStep.Memory(0, region.toString(), region.memory().address(), card(region.device())));
         }
+    }
+
+    /// Returns the card of a device, whose atomics are atomic to each other; empty when they are so to all.
+    private static String card(TrackedDevice device) {
+        boolean isGlobal = device.context().attributes().atomicCapability() == AtomicCapability.GLOBAL;
+        return isGlobal ? "" : Long.toHexString(device.context().device().nodeGuid());
     }
 
     @Override
@@ -208,11 +215,12 @@ final class Races extends RaceWatcher {
     }
 
     @Override
-    void accessed(TrackedRegion region, Kind kind, long from, long length, CallPlace where) {
+    void accessed(TrackedRegion region, Kind kind, long from, long length) {
         RaceStep.Memory memory = memories.get(region);
         if (memory == null) {
             return;
         }
+        CallPlace where = CallPlace.here();
         synchronized (this) {
             RaceStep step = model.processor(actor(), where);
             step.add(kind, memory, from, length);

@@ -3,6 +3,7 @@ package verbena.check.rules;
 import static verbena.check.Rule.ALL_SIGNALED;
 import static verbena.check.Rule.ARENA_CLOSED;
 import static verbena.check.Rule.ARM_LOST;
+import static verbena.check.Rule.ATOMIC_DEVICES;
 import static verbena.check.Rule.ATOMIC_MIXED;
 import static verbena.check.Rule.ATOMIC_UNALIGNED;
 import static verbena.check.Rule.CLOSE_BUSY;
@@ -15,9 +16,13 @@ import static verbena.check.Rule.NOT_INLINE;
 import static verbena.check.Rule.NO_ACCESS;
 import static verbena.check.Rule.NO_RECEIVE;
 import static verbena.check.Rule.ONE_BY_ONE;
+import static verbena.check.Rule.PAIRS_MANY;
 import static verbena.check.Rule.PEER_UNREADY;
+import static verbena.check.Rule.POLL_IDLE;
+import static verbena.check.Rule.PRIVATE_LONG;
 import static verbena.check.Rule.PSN_MISMATCH;
 import static verbena.check.Rule.QKEY_MISMATCH;
+import static verbena.check.Rule.QUEUE_EACH;
 import static verbena.check.Rule.QUEUE_SMALL;
 import static verbena.check.Rule.QUEUE_STUCK;
 import static verbena.check.Rule.RACE_ANNOUNCED;
@@ -50,7 +55,6 @@ import static verbena.check.Rule.UNALIGNED;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 import verbena.check.CheckOptions;
@@ -61,31 +65,49 @@ import verbena.check.races.RaceLog;
 
 /// The classes that hear, and for which rules. One whose rules are all off is not made.
 public final class Watchers {
-    private static final Map<Set<Rule>, Function<Checker, Watcher>> GROUPS = Map.of(
-            EnumSet.of(SEND_CHANGED, SEND_OVERLAP, READ_UNFENCED, TARGET_SHARED, TARGET_WRITTEN), Buffers::new,
-            EnumSet.of(ARENA_CLOSED, REGION_BUSY, REMOTE_BUSY, KEY_CLOSED), Regions::new,
-            EnumSet.of(UD_SHORT, NO_RECEIVE, RNR_WAIT, RECEIVE_SHORT, SRQ_UNARMED), Credits::new,
-            EnumSet.of(QUEUE_SMALL, QUEUE_STUCK, ARM_LOST, STATUS_IGNORED), Completing::new,
-            EnumSet.of(
-                            PEER_UNREADY,
-                            READ_DEPTH,
-                            PSN_MISMATCH,
-                            MTU_MISMATCH,
-                            QKEY_MISMATCH,
-                            TIMEOUT_NEVER,
-                            RETRY_ZERO,
-                            HANDLE_BUSY,
-                            CLOSE_BUSY,
-                            RESET_BUSY),
-                    ConnectionRules::new,
-            EnumSet.of(ONE_BY_ONE, ALL_SIGNALED, NOT_INLINE, UNALIGNED), PostingCosts::new,
-            EnumSet.of(REGISTER_HOT, SMALL_REGIONS), MemoryCosts::new,
-            EnumSet.of(ATOMIC_UNALIGNED, KEY_INVALID, NO_ACCESS, RIGHT_UNUSED), Keys::new,
-            EnumSet.of(RACE_PROCESSOR), PeerBytes::new,
-            EnumSet.of(LEAK), Leaks::new);
+    /// What hears for some rules.
+    ///
+    /// @param make makes it
+    private record Group(Function<Checker, Watcher> make, Set<Rule> rules) {
+        Group(Function<Checker, Watcher> make, Rule first, Rule... others) {
+            this(make, EnumSet.of(first, others));
+        }
+    }
 
-    private static final Set<Rule> RACES =
-            EnumSet.of(RACE_WRITE, RACE_READ, RACE_UNFENCED, RACE_LOCAL, RACE_ANNOUNCED, RACE_PROCESSOR, ATOMIC_MIXED);
+    private static final List<Group> GROUPS = List.of(
+            new Group(Buffers::new, SEND_CHANGED, SEND_OVERLAP, READ_UNFENCED, TARGET_SHARED, TARGET_WRITTEN),
+            new Group(Regions::new, ARENA_CLOSED, REGION_BUSY, REMOTE_BUSY, KEY_CLOSED),
+            new Group(Credits::new, UD_SHORT, NO_RECEIVE, RNR_WAIT, RECEIVE_SHORT, SRQ_UNARMED),
+            new Group(Completing::new, QUEUE_SMALL, QUEUE_STUCK, ARM_LOST, STATUS_IGNORED),
+            new Group(
+                    ConnectionRules::new,
+                    PEER_UNREADY,
+                    READ_DEPTH,
+                    PSN_MISMATCH,
+                    MTU_MISMATCH,
+                    QKEY_MISMATCH,
+                    TIMEOUT_NEVER,
+                    RETRY_ZERO,
+                    HANDLE_BUSY,
+                    PRIVATE_LONG,
+                    CLOSE_BUSY,
+                    RESET_BUSY),
+            new Group(PostingCosts::new, ONE_BY_ONE, ALL_SIGNALED, NOT_INLINE, UNALIGNED),
+            new Group(MemoryCosts::new, REGISTER_HOT, SMALL_REGIONS),
+            new Group(QueueCosts::new, PAIRS_MANY, POLL_IDLE, QUEUE_EACH),
+            new Group(Keys::new, ATOMIC_UNALIGNED, KEY_INVALID, NO_ACCESS, RIGHT_UNUSED),
+            new Group(PeerBytes::new, RACE_PROCESSOR),
+            new Group(Leaks::new, LEAK));
+
+    private static final Set<Rule> RACES = EnumSet.of(
+            RACE_WRITE,
+            RACE_READ,
+            RACE_UNFENCED,
+            RACE_LOCAL,
+            RACE_ANNOUNCED,
+            RACE_PROCESSOR,
+            ATOMIC_MIXED,
+            ATOMIC_DEVICES);
 
     private Watchers() {}
 
@@ -103,11 +125,11 @@ public final class Watchers {
         if (RACES.stream().anyMatch(on::contains)) {
             all.add(new Races(checker, options.areThreadsApart()));
         }
-        GROUPS.forEach((rules, make) -> {
-            if (rules.stream().anyMatch(on::contains)) {
-                all.add(make.apply(checker));
+        for (Group each : GROUPS) {
+            if (each.rules.stream().anyMatch(on::contains)) {
+                all.add(each.make.apply(checker));
             }
-        });
+        }
         return all;
     }
 }

@@ -113,7 +113,12 @@ final class Corpus {
             new InvalidatedBySend(),
             new OneQueueForAll(),
             new ResultReadEarly(),
-            new TargetStored());
+            new TargetStored(),
+            new CounterOfTwoDevices(),
+            new GreetingTooLong(),
+            new PairForEachClient(),
+            new PolledWhileIdle(),
+            new QueueForEachPair());
 
     private Corpus() {}
 }

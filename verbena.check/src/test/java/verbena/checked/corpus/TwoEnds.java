@@ -1,9 +1,14 @@
 package verbena.checked.corpus;
 
 import java.lang.foreign.Arena;
+import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import verbena.check.Checker;
 import verbena.check.Rule;
 import verbena.check.device.CheckProvider;
@@ -16,7 +21,11 @@ import verbena.verbs.MemoryRegion;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
+import verbena.verbs.VerbsObject;
 import verbena.verbs.WorkCompletion;
+import verbena.verbs.cm.Connection;
+import verbena.verbs.cm.ConnectionListener;
+import verbena.verbs.cm.ConnectionOptions;
 
 /// Two connected queue pairs, `here` and `there`, each with a completion queue and a region, for small programs.
 /// Their device is checked.
@@ -35,6 +44,7 @@ public final class TwoEnds implements AutoCloseable {
     final QueuePair there;
     final WorkCompletion wc = new WorkCompletion();
     final Arena arena = Arena.ofShared();
+    private final List<VerbsObject> more = new ArrayList<>();
 
     /// @param off the rule that is off; others are on
     TwoEnds(Set<Rule> off) {
@@ -65,6 +75,45 @@ public final class TwoEnds implements AutoCloseable {
         there.connect(here.endpoint());
     }
 
+    /// Opens another device, which is checked too.
+    Context open(String name) {
+        return CheckProvider.over("checked:" + name, Device.named(name), checker)
+                .open();
+    }
+
+    /// A listener that takes one connection, and closes with it.
+    static final class Server implements AutoCloseable {
+        private final ConnectionListener listener;
+        private final FutureTask<Connection> accepted;
+
+        Server(Context device) {
+            listener = ConnectionListener.bind(
+                    new InetSocketAddress(device.gid(1, 0).gid().address(), 0),
+                    ConnectionOptions.defaults().withDevice(device));
+            accepted = new FutureTask<>(listener::accept);
+            Thread.ofVirtual().start(accepted);
+        }
+
+        InetSocketAddress localAddress() {
+            return listener.localAddress();
+        }
+
+        @Override
+        public void close() {
+            try {
+                accepted.get().close();
+            } catch (InterruptedException | ExecutionException e) {
+                throw new AssertionError("no connection came", e);
+            }
+            listener.close();
+        }
+    }
+
+    /// Closes objects that a program has made with this scene, in this order.
+    void closeLater(VerbsObject... objects) {
+        more.addAll(List.of(objects));
+    }
+
     /// Takes one completion.
     void take(CompletionQueue from) throws InterruptedException {
         if (!from.await(wc, LIMIT)) {
@@ -79,6 +128,7 @@ public final class TwoEnds implements AutoCloseable {
 
     @Override
     public void close() {
+        more.forEach(VerbsObject::close);
         here.close();
         there.close();
         local.close();
