@@ -505,4 +505,16 @@ class WeakDeviceTest {
         pair.await(() -> pair.a.completed.contains(3L) && pair.a.completed.contains(1L));
         return pair.world.trace().digest();
     }
+
+    /// Packets whose time has come, and which the link has no room for, are no reason to stand still.
+    @Test
+    void aFullLinkIsWaitedFor() {
+        for (long seed = 0; seed < 5; seed++) {
+            var pair = new WeakPair(seed, new Weakness(EnumSet.allOf(Freedom.class), seed));
+            for (int i = 0; i < 20; i++) {
+                pair.a.qp.postWrite(i, pair.a.memory.slice(0, WeakPair.BYTES), pair.b.memory.remote());
+            }
+            pair.completed(19);
+        }
+    }
 }

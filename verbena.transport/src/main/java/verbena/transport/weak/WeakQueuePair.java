@@ -31,6 +31,8 @@ public final class WeakQueuePair implements QueuePairProtocol {
     private final LateFrames requests = new LateFrames(this::resample);
     private final LateFrames responses = new LateFrames(this::resample);
     private @Nullable QueuePairProtocol inner;
+    /// The time of the last turn. Packets whose time had come by then wait for the link, not for time.
+    private long turnNanos = Long.MIN_VALUE;
     /// Whether the end of the connection has been seen.
     private boolean isOver;
 
@@ -173,9 +175,13 @@ public final class WeakQueuePair implements QueuePairProtocol {
 
     @Override
     public long deadlineNanos() {
-        long packets = Math.min(responses.dueNanos(), requests.dueNanos());
+        long packets = Math.min(later(responses.dueNanos()), later(requests.dueNanos()));
         long seen = Math.min(Math.min(memory.dueNanos(), completions.dueNanos()), device.dueNanos());
         return Math.min(Math.min(packets, seen), inner().deadlineNanos());
+    }
+
+    private long later(long dueNanos) {
+        return dueNanos > turnNanos ? dueNanos : Protocol.NEVER;
     }
 
     @Override
@@ -185,6 +191,7 @@ public final class WeakQueuePair implements QueuePairProtocol {
     }
 
     private void bring(long nowNanos) {
+        turnNanos = nowNanos;
         if (parameters.state == QpState.ERR && !isOver) {
             end();
         }
