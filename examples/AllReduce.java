@@ -2,10 +2,9 @@ import static java.lang.foreign.ValueLayout.JAVA_DOUBLE_UNALIGNED;
 
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
-import java.util.ArrayList;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorCompletionService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import verbena.messages.RemoteWorker;
 import verbena.messages.TagFilter;
 import verbena.messages.Worker;
@@ -26,14 +25,18 @@ public class AllReduce {
         try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
             var places = new InetSocketAddress[MEMBERS];
             var ready = new CyclicBarrier(MEMBERS);
-            var members = new ArrayList<Future<Boolean>>();
+            var members = new ExecutorCompletionService<Boolean>(threads);
             for (int i = 0; i < MEMBERS; i++) {
                 int rank = i;
-                members.add(threads.submit(() -> member(rank, places, ready)));
+                members.submit(() -> member(rank, places, ready));
             }
             int right = 0;
-            for (Future<Boolean> member : members) {
-                right += member.get() ? 1 : 0;
+            try {
+                for (int i = 0; i < MEMBERS; i++) {
+                    right += members.take().get() ? 1 : 0;
+                }
+            } finally {
+                threads.shutdownNow(); // when a member fails, none waits for it
             }
             System.out.println(
                     right + " members have the sum of " + MEMBERS + " vectors of " + NUMBERS + " numbers");
@@ -44,8 +47,8 @@ public class AllReduce {
             throws Exception {
         try (var device = Device.named("rocev2").open();
                 var worker = Worker.open(device);
-                var listener = worker.listen(0);
-                var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+                var threads = Executors.newVirtualThreadPerTaskExecutor();
+                var listener = worker.listen(0)) {
             places[rank] = listener.localAddress();
             ready.await(); // all listen; elsewhere a file or a launcher has the addresses
             var previous = threads.submit(() -> listener.accept());

@@ -33,8 +33,8 @@ public class BlockServer {
         new Random(7).nextBytes(content);
         Files.write(file, content);
         var done = new CountDownLatch(1);
-        try (var listener = ConnectionListener.bind("127.0.0.1", 0);
-                var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+        try (var threads = Executors.newVirtualThreadPerTaskExecutor();
+                var listener = ConnectionListener.bind("127.0.0.1", 0)) {
             var server = threads.submit(() -> serve(file, listener, done));
             int right = 0;
             boolean isRefused = false;

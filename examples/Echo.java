@@ -9,8 +9,8 @@ import verbena.verbs.cm.ConnectionListener;
 /// Prints: one, two, three
 public class Echo {
     public static void main(String[] args) throws Exception {
-        try (var listener = ConnectionListener.bind("127.0.0.1", 0);
-                var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+        try (var threads = Executors.newVirtualThreadPerTaskExecutor();
+                var listener = ConnectionListener.bind("127.0.0.1", 0)) {
             var server = threads.submit(() -> echo(listener));
             ask(listener.localAddress().getPort());
             server.get();

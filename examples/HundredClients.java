@@ -28,23 +28,24 @@ public class HundredClients {
         try (var device = Device.named("rocev2").open();
                 var domain = device.allocateProtectionDomain();
                 var memory = domain.allocate(ENTRIES * 8L, Access.remoteRead());
-                var listener = ConnectionListener.bind(
+                var threads = Executors.newVirtualThreadPerTaskExecutor();
+                var listener = ConnectionListener.bind( // closes first: when a client fails, nobody waits for it
                         new InetSocketAddress(device.gid(1, 0).gid().address(), 0),
-                        ConnectionOptions.defaults().withProtectionDomain(domain));
-                var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+                        ConnectionOptions.defaults().withProtectionDomain(domain))) {
             for (int key = 0; key < ENTRIES; key++) {
                 memory.segment().setAtIndex(JAVA_LONG, key, value(key));
             }
-            var running = new ArrayList<Future<?>>();
-            running.add(threads.submit(() -> serve(listener, memory.remote(), done)));
-            var server = listener.localAddress();
+            var server = threads.submit(() -> serve(listener, memory.remote(), done));
+            var address = listener.localAddress();
+            var clients = new ArrayList<Future<?>>();
             for (int i = 0; i < CLIENTS; i++) {
                 int seed = i;
-                running.add(threads.submit(() -> lookUp(server, seed, right, done)));
+                clients.add(threads.submit(() -> lookUp(address, seed, right, done)));
             }
-            for (Future<?> each : running) {
+            for (Future<?> each : clients) {
                 each.get();
             }
+            server.get();
             System.out.println(CLIENTS + " clients made " + CLIENTS * LOOK_UPS + " look-ups, " + right + " of them right");
         }
     }

@@ -17,8 +17,8 @@ public class KeyValueLookup {
 
     public static void main(String[] args) throws Exception {
         var done = new CountDownLatch(1);
-        try (var listener = ConnectionListener.bind("127.0.0.1", 0);
-                var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+        try (var threads = Executors.newVirtualThreadPerTaskExecutor();
+                var listener = ConnectionListener.bind("127.0.0.1", 0)) {
             var server = threads.submit(() -> serve(listener, done));
             var found = new StringBuilder();
             try (var connection = Connection.connect("127.0.0.1", listener.localAddress().getPort())) {

@@ -12,8 +12,8 @@ import verbena.verbs.cm.ConnectionListener;
 /// Prints: the server finds: written from afar
 public class OneSidedWrite {
     public static void main(String[] args) throws Exception {
-        try (var listener = ConnectionListener.bind("127.0.0.1", 0);
-                var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+        try (var threads = Executors.newVirtualThreadPerTaskExecutor();
+                var listener = ConnectionListener.bind("127.0.0.1", 0)) {
             var server = threads.submit(() -> serve(listener));
             write(listener.localAddress().getPort());
             System.out.println("the server finds: " + server.get());

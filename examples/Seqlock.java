@@ -27,8 +27,8 @@ public class Seqlock {
     }
 
     public static void main(String[] args) throws Exception {
-        try (var listener = ConnectionListener.bind("127.0.0.1", 0);
-                var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+        try (var threads = Executors.newVirtualThreadPerTaskExecutor();
+                var listener = ConnectionListener.bind("127.0.0.1", 0)) {
             var owner = threads.submit(() -> own(listener));
             try (var connection = Connection.connect("127.0.0.1", listener.localAddress().getPort())) {
                 var seqlock = new Seqlock(connection, RemoteMemory.parse(connection.receiveText(100)));

@@ -20,8 +20,8 @@ public class SharedCounter {
 
     public static void main(String[] args) throws Exception {
         MemorySegment place = Arena.ofAuto().allocate(16, 8);
-        try (var listener = ConnectionListener.bind("127.0.0.1", 0);
-                var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+        try (var threads = Executors.newVirtualThreadPerTaskExecutor();
+                var listener = ConnectionListener.bind("127.0.0.1", 0)) {
             int port = listener.localAddress().getPort();
             var clients = IntStream.rangeClosed(1, CLIENTS)
                     .mapToObj(number -> threads.submit(() -> count(port, number)))

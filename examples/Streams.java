@@ -12,8 +12,8 @@ import verbena.stream.StreamListener;
 /// Prints: 3000000 bytes
 public class Streams {
     public static void main(String[] args) throws Exception {
-        try (var listener = StreamListener.bind(new InetSocketAddress("127.0.0.1", 0));
-                var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+        try (var threads = Executors.newVirtualThreadPerTaskExecutor();
+                var listener = StreamListener.bind(new InetSocketAddress("127.0.0.1", 0))) {
             var server = threads.submit(() -> count(listener));
             System.out.println(ask(listener.localAddress()) + " bytes");
             server.get();

@@ -43,8 +43,8 @@ final class Links {
 
     /// The body of a thread: answers the peers that connect.
     void listen(InetSocketAddress at) throws InterruptedException {
-        try (var listener = ConnectionListener.bind(at, options);
-                var threads = Executors.newCachedThreadPool()) {
+        try (var threads = Executors.newCachedThreadPool();
+                var listener = ConnectionListener.bind(at, options)) {
             try {
                 while (true) {
                     Connection connection = listener.accept();

@@ -29,8 +29,8 @@ public class Metrics {
         });
         web.start();
 
-        try (var listener = ConnectionListener.bind("127.0.0.1", 0);
-                var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+        try (var threads = Executors.newVirtualThreadPerTaskExecutor();
+                var listener = ConnectionListener.bind("127.0.0.1", 0)) {
             var accepted = threads.submit(() -> listener.accept());
             try (var client = Connection.connect("127.0.0.1", listener.localAddress().getPort());
                     var server = accepted.get()) {

@@ -253,6 +253,18 @@ class ReadmeTest {
                         new String[] {"perf", "send-lat"});
     }
 
+    /// Otherwise a client that fails leaves a thread that accepts for ever, and the program hangs.
+    @Test
+    void listenersOfExamplesCloseBeforeTheThreadsThatAccept() throws Exception {
+        var sources = new ArrayList<>(SourcePrograms.examples());
+        sources.add(Files.readString(ROOT.resolve("README.md")));
+        var wrong = Pattern.compile(
+                "(?s)try \\((?:(?!\\) \\{\n).)*?(?:\\.bind|\\.listen)\\((?:(?!\\) \\{\n).)*?= Executors\\.");
+        assertThat(sources)
+                .hasSizeGreaterThan(10)
+                .noneMatch(source -> wrong.matcher(source).find());
+    }
+
     @Test
     void eachExamplePrintsWhatItSays(@TempDir Path classes) throws Exception {
         List<String> examples = SourcePrograms.examples();

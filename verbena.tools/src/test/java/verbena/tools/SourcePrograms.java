@@ -101,8 +101,12 @@ public final class SourcePrograms {
                     return true;
                 }));
             }
-            for (Future<?> program : running) {
-                program.get(60, TimeUnit.SECONDS);
+            try {
+                for (Future<?> program : running) {
+                    program.get(60, TimeUnit.SECONDS);
+                }
+            } finally {
+                threads.shutdownNow(); // a program that hangs would not end for this
             }
         } finally {
             System.setOut(before);
