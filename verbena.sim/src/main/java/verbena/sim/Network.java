@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.LongSupplier;
+import java.util.stream.IntStream;
 import verbena.transport.Protocol;
 import verbena.transport.congestion.CongestionRule;
 import verbena.verbs.Gid;
@@ -77,20 +78,20 @@ public final class Network {
         this.trace = trace;
     }
 
+    /// Returns the addresses of the device with this number, counted from 0.
+    static List<Gid> addresses(int number) {
+        int n = number + 1;
+        return List.of(Gid.parse("10.0.0." + n), Gid.parse("fd00::" + n));
+    }
+
     /// Attaches a link of the device with this number, counted from 0.
     ///
     /// @param slot which of the device's links, or [verbena.nic.link.Link#NO_SLOT] for its only one
-    SimLink attach(String name, int number, int packetMax, int slot) {
-        int n = number + 1;
-        var link = new SimLink(
-                wire,
-                name,
-                number,
-                List.of(
-                        new GidEntry(0, Gid.parse("10.0.0." + n), GidType.ROCE_V2, "sim0", 1),
-                        new GidEntry(1, Gid.parse("fd00::" + n), GidType.ROCE_V2, "sim0", 1)),
-                packetMax,
-                slot);
+    SimLink attach(String name, int number, List<Gid> addresses, int packetMax, int slot) {
+        List<GidEntry> gids = IntStream.range(0, addresses.size())
+                .mapToObj(i -> new GidEntry(i, addresses.get(i), GidType.ROCE_V2, "sim0", 1))
+                .toList();
+        var link = new SimLink(wire, name, number, gids, packetMax, slot);
         links.add(link);
         return link;
     }

@@ -7,6 +7,7 @@ import java.util.Set;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.SoftContext;
+import verbena.transport.Protocol;
 import verbena.transport.congestion.CongestionRule;
 import verbena.transport.weak.Weakness;
 import verbena.verbs.Access;
@@ -19,8 +20,8 @@ import verbena.verbs.WorkCompletion;
 /// A real device in a simulated world. The world drives it, and the program uses it through its [#context()], with
 /// the verbs API.
 ///
-/// The thread of the world uses it. [World#addDevice()] makes it, and it lives as long as the world. [World#step()]
-/// throws [IllegalStateException] when the device has met an internal error.
+/// The thread of the world uses it. [World#addDevice()] makes it, and it lives as long as the world, or until its
+/// context is closed. [World#step()] throws [IllegalStateException] when the device has met an internal error.
 ///
 /// @since 0.1
 @Preview
@@ -152,6 +153,9 @@ public final class SimDevice {
     /// Returns the time when it has to be driven next; [verbena.transport.Protocol#NEVER] when there is
     /// nothing to wait for.
     long dueNanos() {
+        if (context.isClosed()) {
+            return Protocol.NEVER;
+        }
         long due = context.deadlineNanos();
         for (int i = 0; i < links.size(); i++) {
             due = Math.min(due, links.get(i).readableNanos());
@@ -161,7 +165,7 @@ public final class SimDevice {
 
     /// Drives it until it has nothing to do now. A world goes on after no mistake, though a device may.
     void drive(long now) {
-        if (now < pausedUntil) {
+        if (now < pausedUntil || context.isClosed()) {
             return;
         }
         for (int pieces = 0; context.drive(); pieces++) {

@@ -56,6 +56,7 @@ final class SimLink implements Link {
     private int arrivalsCount;
     private int arrivalsMax = ARRIVALS_MAX;
     private long nanosPerPacket;
+    private boolean isClosed;
     /// The device works on what it has received last, and takes no more before then.
     private long busyUntil = Long.MIN_VALUE;
 
@@ -85,6 +86,9 @@ final class SimLink implements Link {
 
     /// Returns whether this packet arrives here.
     boolean hears(Frame frame) {
+        if (isClosed) {
+            return false;
+        }
         long high = frame.destinationHigh;
         long low = frame.destinationLow;
         for (int i = 0; i < gids.size(); i++) {
@@ -207,6 +211,7 @@ final class SimLink implements Link {
 
     @Override
     public void close() {
+        isClosed = true;
         groups.clear();
     }
 }

@@ -12,6 +12,7 @@ import verbena.nic.roce.LinkDevice;
 import verbena.transport.Protocol;
 import verbena.transport.congestion.CongestionRule;
 import verbena.verbs.EndpointOptions;
+import verbena.verbs.Gid;
 import verbena.verbs.Preview;
 import verbena.verbs.QueuePair;
 import verbena.wire.Frame;
@@ -106,10 +107,17 @@ public final class World {
 
     /// Adds a device as the other methods do, with options.
     public SimDevice addDevice(int packetMax, UnaryOperator<Link> wrap, SimDevice.Options options) {
+        return addDevice(packetMax, wrap, options, Network.addresses(devices.size()));
+    }
+
+    /// Adds a device as the other methods do, with addresses that no other device has.
+    public SimDevice addDevice(
+            int packetMax, UnaryOperator<Link> wrap, SimDevice.Options options, List<Gid> addresses) {
         int engines = options.engines();
         String name = String.valueOf((char) ('a' + devices.size()));
         List<SimLink> links = IntStream.range(0, engines)
-                .mapToObj(i -> network.attach(name, devices.size(), packetMax, engines == 1 ? Link.NO_SLOT : i))
+                .mapToObj(i ->
+                        network.attach(name, devices.size(), addresses, packetMax, engines == 1 ? Link.NO_SLOT : i))
                 .toList();
         List<Link> wrapped = links.stream().<Link>map(wrap).toList();
         CongestionRule onLink = options.congestion().onLink(Network.BITS_PER_SECOND);

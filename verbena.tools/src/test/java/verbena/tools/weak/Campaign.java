@@ -1,7 +1,9 @@
 package verbena.tools.weak;
 
+import com.sun.management.OperatingSystemMXBean;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -14,33 +16,45 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import verbena.transport.weak.Freedom;
 
-/// Our own programs on weak devices, under all rules: `Campaign FOLDER FIRST LAST [PATTERN]` has the seeds from FIRST
-/// to LAST. Odd seeds take all freedoms, even seeds those of cards. The status says whether something was found.
+/// Our own programs on weak devices, under all rules: `Campaign FOLDER FIRST LAST PATTERN virtual|real` has the seeds
+/// from FIRST to LAST, and the programs that run in virtual time, or the others. Odd seeds take all freedoms, even
+/// seeds those of cards. The status says whether something was found.
 public final class Campaign {
     /// A program that waits for ever is found too.
     private static final long LIMIT_SECONDS = 300;
     private static final long PROGRESS_SEEDS = 10;
+    private static final OperatingSystemMXBean SYSTEM =
+            ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
     /// Runs with a single freedom, to find the one that broke a program.
     private static final int RUNS_ALONE = 3;
+    /// Runs of a program that ran into a time limit while the machine was busy.
+    private static final int RUNS_BUSY = 5;
 
     private final PrintStream out = System.out; // programs have another one
     private final Map<String, Long> millis = new HashMap<>();
+    private final boolean isVirtual;
     private int runs;
     private long posted;
     private int found;
+    private int repeated;
+    private final Metronome metronome = new Metronome();
 
-    private Campaign() {}
+    private Campaign(boolean isVirtual) {
+        this.isVirtual = isVirtual;
+    }
 
     public static void main(String[] args) throws Exception {
         Path folder = Path.of(args[0]);
         long last = Long.parseLong(args[2]);
-        Pattern which = Pattern.compile(args.length > 3 ? args[3] : ".*");
+        Pattern which = Pattern.compile(args[3]);
+        boolean isVirtual = args[4].equals("virtual");
         List<OwnProgram> programs = which.pattern().equals(OwnPrograms.CONTROL)
-                ? List.of(OwnPrograms.control())
-                : OwnPrograms.all(folder, which.asMatchPredicate());
-        var campaign = new Campaign();
+                ? List.of(OwnPrograms.control(isVirtual))
+                : OwnPrograms.all(folder, which.asMatchPredicate(), isVirtual);
+        var campaign = new Campaign(isVirtual);
         for (long seed = Long.parseLong(args[1]); seed <= last; seed++) {
             campaign.run(programs, seed);
             if (seed % PROGRESS_SEEDS == 0 || seed == last) {
@@ -55,19 +69,19 @@ public final class Campaign {
                 .sorted(Map.Entry.<String, Long>comparingByValue().reversed())
                 .map(each -> each.getKey() + " " + each.getValue() / (runs / programs.size()))
                 .collect(Collectors.joining(", "));
-        return programs.size() + " programs, " + runs + " runs, " + posted + " requests, " + found
-                + " findings; ms per run: " + times;
+        return programs.size() + " programs, " + runs + " runs, " + posted + " requests, " + found + " findings, "
+                + repeated + " repeated because the machine was busy; ms of processor time per run: " + times;
     }
 
     private void run(List<OwnProgram> programs, long seed) throws InterruptedException {
-        var scene = new WeakScene(seed % 2 == 0 ? "card" : "standard", seed);
+        var scene = new WeakScene(seed % 2 == 0 ? "card" : "standard", seed, isVirtual);
         WeakLayer.use(scene);
         var broken = new ArrayList<OwnProgram>();
         for (OwnProgram each : programs) {
             long before = scene.posted();
-            long begin = System.nanoTime();
-            String failure = failure(each, seed);
-            millis.merge(each.name(), TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin), Long::sum);
+            long begin = SYSTEM.getProcessCpuTime();
+            String failure = failureUnlessBusy(each, seed);
+            millis.merge(each.name(), TimeUnit.NANOSECONDS.toMillis(SYSTEM.getProcessCpuTime() - begin), Long::sum);
             if (failure.isEmpty() && scene.posted() == before) {
                 failure = "it used no device";
             }
@@ -88,17 +102,17 @@ public final class Campaign {
     private void tell(OwnProgram program, WeakScene scene, String what) {
         found++;
         out.println(program.name() + " on " + scene.options() + ": " + what);
-        out.println("repeat: " + WeakCampaignTest.repeating(scene.seed(), program.name()));
+        out.println("repeat: " + WeakCampaignTest.repeating(scene.seed(), isVirtual ? ".*" : program.name()));
     }
 
     /// Returns the freedoms that break a program by themselves.
-    private static List<String> breaking(OwnProgram program, long seed) throws InterruptedException {
+    private List<String> breaking(OwnProgram program, long seed) throws InterruptedException {
         var all = new ArrayList<String>();
         for (Freedom each : Freedom.values()) {
-            var scene = new WeakScene(each.label(), seed);
+            var scene = new WeakScene(each.label(), seed, isVirtual);
             WeakLayer.use(scene);
             for (int i = 0; i < RUNS_ALONE && !all.contains(each.label()); i++) {
-                if (!failure(program, seed).isEmpty()) {
+                if (failure(program, seed) != null) {
                     all.add(each.label());
                 }
             }
@@ -107,31 +121,54 @@ public final class Campaign {
         return all;
     }
 
-    /// Runs a program.
+    /// Runs a program, again if it has met a time limit while this process did not get its processors: programs have
+    /// limits of their own, in seconds. Wrong bytes are wrong at any time.
     ///
     /// @return why it failed; empty when it did not
-    private static String failure(OwnProgram program, long seed) throws InterruptedException {
+    private String failureUnlessBusy(OwnProgram program, long seed) throws InterruptedException {
+        for (int run = 1; ; run++) {
+            metronome.begin();
+            Throwable failure = failure(program, seed);
+            if (failure == null) {
+                return "";
+            }
+            if (failure instanceof AssertionError || !metronome.wasLate() || run == RUNS_BUSY) {
+                return failure + " at " + List.of(failure.getStackTrace());
+            }
+            repeated++;
+        }
+    }
+
+    /// Runs a program.
+    ///
+    /// @return why it failed; null when it did not
+    private @Nullable Throwable failure(OwnProgram program, long seed) throws InterruptedException {
         var task = new FutureTask<>(() -> {
             program.body().run(seed);
             return true;
         });
-        Thread.ofPlatform().daemon().start(task);
+        if (isVirtual) {
+            OneByOne.SCHEDULER.start(task);
+        } else {
+            Thread.ofPlatform().daemon().start(task);
+        }
         try {
             task.get(LIMIT_SECONDS, TimeUnit.SECONDS);
-            return "";
+            return null;
         } catch (ExecutionException e) {
             Throwable cause = e;
             while (cause.getCause() != null) {
                 cause = cause.getCause();
             }
-            return cause + " at " + List.of(cause.getStackTrace());
+            return cause;
         } catch (TimeoutException e) {
-            return "it has not ended after " + LIMIT_SECONDS + " s";
+            return new TimeoutException("it has not ended after " + LIMIT_SECONDS + " s");
         }
     }
 
     /// Returns the words of the command that runs the programs in a process of its own.
-    static List<String> command(Path folder, long first, long last, String which) throws IOException {
+    static List<String> command(Path folder, long first, long last, String which, boolean isVirtual)
+            throws IOException {
         Path services = Files.createDirectories(folder.resolve("layer/META-INF/services"));
         Files.writeString(services.resolve("verbena.verbs.spi.DeviceLayer"), WeakLayer.class.getName() + "\n");
         return List.of(
@@ -139,6 +176,7 @@ public final class Campaign {
                 "-ea",
                 "--enable-native-access=ALL-UNNAMED",
                 "-XX:+UseSerialGC",
+                "--add-opens=java.base/java.lang=ALL-UNNAMED",
                 "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
                 "-Dverbena.check=on",
                 "-Dverbena.nio.begin=rdma",
@@ -149,6 +187,7 @@ public final class Campaign {
                 Files.createTempDirectory(folder, "files").toString(),
                 Long.toString(first),
                 Long.toString(last),
-                which);
+                which,
+                isVirtual ? "virtual" : "real");
     }
 }

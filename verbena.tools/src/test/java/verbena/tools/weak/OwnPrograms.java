@@ -70,6 +70,10 @@ final class OwnPrograms {
     private static final Map<String, Set<Rule>> MEANT =
             Map.of("BlockServer", Set.of(Rule.NO_ACCESS), "Streams", STREAMS);
 
+    /// The examples that are not for virtual time: the device of one loses packets by itself, and workers have a thread
+    /// of the system.
+    private static final Set<String> REAL = Set.of("BadNetwork", "AllReduce", "Calls", "SharedTable");
+
     private static final int LOOKS = 5_000; // on a busy machine most of them come too late to see it
 
     private static final Duration LIMIT = Duration.ofSeconds(60);
@@ -83,16 +87,17 @@ final class OwnPrograms {
     /// Returns the programs whose names are wanted.
     ///
     /// @param folder for their files
-    static List<OwnProgram> all(Path folder, Predicate<String> wanted) throws IOException {
+    /// @param isVirtual whether it is those that run in virtual time, or the others
+    static List<OwnProgram> all(Path folder, Predicate<String> wanted, boolean isVirtual) throws IOException {
         var all = new ArrayList<OwnProgram>(examples(folder, wanted));
-        all.add(new OwnProgram("messages", OwnPrograms::messages));
-        all.add(new OwnProgram("stream", STREAMS, OwnPrograms::stream));
-        all.add(new OwnProgram("nio", STREAMS, OwnPrograms::nio));
-        all.add(new OwnProgram("netty", STREAMS, OwnPrograms::netty));
-        all.add(new OwnProgram("cp", seed -> copy(Files.createTempDirectory(folder, "cp"), seed)));
-        all.add(new OwnProgram("rping", _ -> ping()));
-        all.add(new OwnProgram("store", seed -> StoreProgram.run(folder.resolve("store"), seed)));
-        all.removeIf(each -> !wanted.test(each.name()));
+        all.add(new OwnProgram("messages", false, OwnPrograms::messages));
+        all.add(new OwnProgram("stream", true, STREAMS, OwnPrograms::stream));
+        all.add(new OwnProgram("nio", false, STREAMS, OwnPrograms::nio));
+        all.add(new OwnProgram("netty", false, STREAMS, OwnPrograms::netty));
+        all.add(new OwnProgram("cp", false, seed -> copy(Files.createTempDirectory(folder, "cp"), seed)));
+        all.add(new OwnProgram("rping", false, _ -> ping()));
+        all.add(new OwnProgram("store", false, seed -> StoreProgram.run(folder.resolve("store"), seed)));
+        all.removeIf(each -> !wanted.test(each.name()) || each.isVirtual() != isVirtual);
         return all;
     }
 
@@ -108,6 +113,7 @@ final class OwnPrograms {
         return examples.stream()
                 .map(each -> new OwnProgram(
                         exampleName(each),
+                        !REAL.contains(SourcePrograms.name(each)),
                         MEANT.getOrDefault(SourcePrograms.name(each), Set.of()),
                         _ -> assertThat(SourcePrograms.printed(List.of(each), classes))
                                 .isEqualTo(SourcePrograms.promised(each))))
@@ -120,8 +126,10 @@ final class OwnPrograms {
 
     /// Returns a program that looks at memory when its WRITE has completed. That is luck on a card, so it has to be
     /// found.
-    static OwnProgram control() {
-        return new OwnProgram(CONTROL, _ -> lookTooEarly());
+    ///
+    /// @param isVirtual whether it runs in virtual time
+    static OwnProgram control(boolean isVirtual) {
+        return new OwnProgram(CONTROL, isVirtual, _ -> lookTooEarly());
     }
 
     private static void lookTooEarly() {

@@ -5,10 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// Our examples, integrations and tools on the weakest devices, under all rules and with races, by seeds.
 ///
@@ -23,10 +24,11 @@ class WeakCampaignTest {
     @TempDir
     private Path folder;
 
-    @Test
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
     @EnabledIfSystemProperty(named = "verbena.deep", matches = "true", disabledReason = "takes hours")
-    void ourProgramsAreRightOnTheWeakestDevice() throws Exception {
-        String said = run(FIRST, LAST, PROGRAMS);
+    void ourProgramsAreRightOnTheWeakestDevice(boolean isVirtual) throws Exception {
+        String said = run(FIRST, LAST, PROGRAMS, isVirtual);
         assertThat(said).contains("seed " + LAST + " of " + LAST).contains(", 0 findings");
     }
 
@@ -37,15 +39,16 @@ class WeakCampaignTest {
     }
 
     /// Otherwise the other test could not fail.
-    @Test
-    void aProgramThatLooksTooEarlyIsFound() throws Exception {
-        assertThat(run(1, 1, OwnPrograms.CONTROL))
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aProgramThatLooksTooEarlyIsFound(boolean isVirtual) throws Exception {
+        assertThat(run(1, 1, OwnPrograms.CONTROL, isVirtual))
                 .contains("control on weak=standard,seed=1: ")
                 .contains("broken by [late-visibility");
     }
 
-    private String run(long first, long last, String which) throws Exception {
-        Process process = new ProcessBuilder(Campaign.command(folder, first, last, which))
+    private String run(long first, long last, String which, boolean isVirtual) throws Exception {
+        Process process = new ProcessBuilder(Campaign.command(folder, first, last, which, isVirtual))
                 .redirectErrorStream(true)
                 .start();
         try (var out = process.getInputStream()) {

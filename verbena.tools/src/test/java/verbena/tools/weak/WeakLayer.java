@@ -5,7 +5,6 @@ import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.function.LongFunction;
 import java.util.function.Supplier;
-import java.util.regex.Pattern;
 import verbena.check.device.CheckProvider;
 import verbena.verbs.Device;
 import verbena.verbs.spi.DeviceLayer;
@@ -14,12 +13,11 @@ import verbena.verbs.spi.Provider;
 /// The layer of a process in which every device is checked, and weak where it can be. So programs need no change to
 /// run on weak devices.
 public final class WeakLayer implements DeviceLayer {
-    private static final Pattern CAN_BE_WEAK = Pattern.compile("(rocev2|shm)([@_,].*)?");
     private static final List<Provider> PROVIDERS = ServiceLoader.load(Provider.class).stream()
             .map(ServiceLoader.Provider::get)
             .toList();
 
-    private static volatile WeakScene scene = new WeakScene("card", 0);
+    private static volatile WeakScene scene = new WeakScene("card", 0, false);
 
     /// Creates the layer; [ServiceLoader] does.
     public WeakLayer() {}
@@ -32,13 +30,10 @@ public final class WeakLayer implements DeviceLayer {
     @Override
     public Device over(Device device) {
         WeakScene now = scene;
-        String name = device.name();
-        boolean isChanged = CAN_BE_WEAK.matcher(name).matches() && !name.contains(",weak=");
-        Device below = isChanged ? named(name + "," + now.options()) : device;
-        return CheckProvider.over(name, below, now.checker());
+        return CheckProvider.over(device.name(), now.device(device), now.checker());
     }
 
-    private static Device named(String name) {
+    static Device named(String name) {
         return PROVIDERS.stream()
                 .flatMap(provider -> provider.device(name).stream())
                 .findFirst()

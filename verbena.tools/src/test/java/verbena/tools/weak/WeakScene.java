@@ -8,29 +8,42 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import verbena.check.Checker;
 import verbena.check.Finding;
 import verbena.check.Grade;
 import verbena.check.Rule;
+import verbena.check.TrackedQueue;
 import verbena.check.TrackedRequest;
 import verbena.check.Watcher;
 import verbena.check.rules.Watchers;
+import verbena.transport.weak.Weakness;
+import verbena.verbs.Device;
 
 /// One seed: the freedoms that devices take, and the rules and races that watch what programs do on them.
 final class WeakScene {
     private static final Duration LIMIT = Duration.ofMinutes(5);
     private static final Duration LOOK = Duration.ofMillis(20);
 
+    private static final Pattern CAN_BE_WEAK = Pattern.compile("(rocev2|shm)([@_,].*)?");
+
     private final String weak;
     private final long seed;
+    private final @Nullable VirtualTime time;
     private final AtomicLong posted = new AtomicLong();
     private final Checker checker;
     private final Set<String> told = new HashSet<>();
 
     /// @param weak the value of the option of that name
-    WeakScene(String weak, long seed) {
+    /// @param isVirtual whether devices are in virtual time
+    WeakScene(String weak, long seed, boolean isVirtual) {
         this.weak = weak;
         this.seed = seed;
+        this.time = isVirtual ? new VirtualTime(Weakness.parse(weak, seed)) : null;
+        if (time != null) {
+            OneByOne.SCHEDULER.use(time);
+        }
         this.checker = new Checker(EnumSet.allOf(Rule.class), this::watchers);
     }
 
@@ -41,12 +54,28 @@ final class WeakScene {
             public void onPost(TrackedRequest request) {
                 posted.incrementAndGet();
             }
+
+            @Override
+            public void onPoll(TrackedQueue queue, boolean found) {
+                if (time != null && !found) {
+                    time.pass();
+                }
+            }
         });
         return all;
     }
 
     Checker checker() {
         return checker;
+    }
+
+    /// Returns the device that a program gets for one that it names.
+    Device device(Device named) {
+        String name = named.name();
+        if (!CAN_BE_WEAK.matcher(name).matches() || name.contains(",weak=")) {
+            return named;
+        }
+        return time == null || name.contains(",") ? WeakLayer.named(name + "," + options()) : time.device(name, named);
     }
 
     long seed() {

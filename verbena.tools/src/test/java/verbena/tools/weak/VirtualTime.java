@@ -1,0 +1,176 @@
+package verbena.tools.weak;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.BindException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.channels.DatagramChannel;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+import verbena.nic.link.ForwardingLink;
+import verbena.nic.link.Link;
+import verbena.sim.SimDevice;
+import verbena.sim.World;
+import verbena.transport.weak.Weakness;
+import verbena.verbs.Context;
+import verbena.verbs.Device;
+import verbena.verbs.DeviceException;
+import verbena.verbs.Gid;
+import verbena.verbs.GidEntry;
+import verbena.verbs.TransportType;
+import verbena.wire.Frame;
+
+/// Devices in a [World], for programs that know nothing of it. Their virtual threads run one after the other
+/// ([OneByOne]). When none can run, the world takes a step, which wakes those that wait for a device or have polled
+/// in vain. So time passes only while all wait, however busy the machine is, and a seed gives the same run. Only those
+/// threads use it.
+final class VirtualTime {
+    /// The UDP port of RoCE v2. A program that connects looks whether an address has a device.
+    private static final int PORT = 4791;
+
+    private final World world;
+    private final Weakness weakness;
+    /// The threads that wait for the next step.
+    private final Queue<Thread> waiting = new ArrayDeque<>();
+    private int addresses;
+    private @Nullable RuntimeException failure;
+
+    VirtualTime(Weakness weakness) {
+        this.world = new World(weakness.seed());
+        this.weakness = weakness;
+    }
+
+    /// Lets the next thing happen; false when there is none.
+    boolean step() {
+        boolean isMoved = false;
+        try {
+            isMoved = failure == null && world.step();
+        } catch (RuntimeException e) {
+            failure = e;
+        }
+        for (int left = waiting.size(); left > 0; left--) {
+            LockSupport.unpark(waiting.remove());
+        }
+        return isMoved;
+    }
+
+    /// Waits for the next step, or for so much time.
+    private void pass(long nanos) {
+        long now = world.nowNanos();
+        if (nanos >= 0 && nanos < Long.MAX_VALUE - now && world.nextNanos() > now + nanos) {
+            world.stepAfter(nanos);
+        }
+        pass();
+    }
+
+    /// Waits for the next step, because a thread has polled in vain.
+    void pass() {
+        waiting.add(Thread.currentThread());
+        LockSupport.park(this);
+        if (failure != null) {
+            throw new IllegalStateException("the world has ended", failure);
+        }
+    }
+
+    /// Returns the device of a name, `rocev2` or `rocev2@ADDRESS`.
+    Device device(String name, Device instead) {
+        return new OfWorld(name, instead);
+    }
+
+    private Context open(InetAddress address, Runnable onClose) {
+        return world.addDevice(
+                        Frame.PACKET_MAX,
+                        link -> new Waiting(link, onClose),
+                        SimDevice.Options.DEFAULT.with(weakness),
+                        List.of(Gid.of(address)))
+                .context();
+    }
+
+    private final class Waiting extends ForwardingLink {
+        private final Runnable onClose;
+
+        Waiting(Link link, Runnable onClose) {
+            super(link);
+            this.onClose = onClose;
+        }
+
+        @Override
+        public void await(long timeoutNanos) {
+            pass(timeoutNanos);
+        }
+
+        @Override
+        public void close() {
+            super.close();
+            onClose.run();
+        }
+    }
+
+    private final class OfWorld implements Device {
+        private final String name;
+        private final Device instead;
+
+        OfWorld(String name, Device instead) {
+            this.name = name;
+            this.instead = instead;
+        }
+
+        @Override
+        public String name() {
+            return name;
+        }
+
+        @Override
+        public TransportType transportType() {
+            return TransportType.INFINIBAND;
+        }
+
+        @Override
+        public long nodeGuid() {
+            return instead.nodeGuid();
+        }
+
+        @Override
+        public List<GidEntry> gids() {
+            return instead.gids();
+        }
+
+        @Override
+        public Context open() {
+            if (!name.startsWith("rocev2")) {
+                throw new DeviceException("open " + name + ": there is no such device in virtual time");
+            }
+            int at = name.indexOf('@');
+            try {
+                if (at >= 0) {
+                    return VirtualTime.this.open(InetAddress.ofLiteral(name.substring(at + 1)), () -> {});
+                }
+                while (true) {
+                    int number = ++addresses;
+                    var address = InetAddress.ofLiteral("127.77." + number / 250 + "." + (1 + number % 250));
+                    DatagramChannel claim = DatagramChannel.open();
+                    try {
+                        claim.bind(new InetSocketAddress(address, PORT));
+                        return VirtualTime.this.open(address, () -> close(claim));
+                    } catch (BindException e) {
+                        claim.close(); // another process has it
+                    }
+                }
+            } catch (IOException e) {
+                throw new DeviceException("open " + name + ": " + e.getMessage(), e);
+            }
+        }
+
+        private static void close(DatagramChannel claim) {
+            try {
+                claim.close();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+}
