@@ -31,6 +31,8 @@ import verbena.wire.Frame;
 final class VirtualTime {
     /// The UDP port of RoCE v2. A program that connects looks whether an address has a device.
     private static final int PORT = 4791;
+    /// The time in which no thread of a program can see a change and act.
+    private static final long REACTION_NANOS = 1_000;
 
     private final World world;
     private final Weakness weakness;
@@ -44,11 +46,15 @@ final class VirtualTime {
         this.weakness = weakness;
     }
 
-    /// Lets the next thing happen; false when there is none.
+    /// Lets happen what comes next, and what comes soon after that; false when there is nothing.
     boolean step() {
         boolean isMoved = false;
         try {
-            isMoved = failure == null && world.step();
+            long end = failure == null ? world.nextNanos() : Long.MIN_VALUE;
+            while (world.nextNanos() <= end && world.step()) {
+                end = isMoved ? end : world.nowNanos() + REACTION_NANOS;
+                isMoved = true;
+            }
         } catch (RuntimeException e) {
             failure = e;
         }
