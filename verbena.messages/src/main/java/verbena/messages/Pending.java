@@ -1,6 +1,7 @@
 package verbena.messages;
 
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -10,16 +11,16 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Preview;
+import verbena.verbs.WaitSource;
 import verbena.verbs.Waitable;
-import verbena.verbs.spi.WaitSource;
 import verbena.verbs.waiting.LeaderFollowers;
 
 /// The result of an operation that may still be outstanding: a send, a receive, a call, or an access to a peer's
 /// memory. Until it is done, the memory of the operation belongs to the worker.
 ///
-/// Any thread may use it, and it needs no closing. A [verbena.verbs.Waiter] waits for it together with other sources.
-/// Remove it from the waiter when it is done, because it stays ready.
-/// When the peer is lost or the worker closed, it is done, with a [verbena.verbs.ConnectionException].
+/// Any thread may use it, and it needs no closing. A [verbena.verbs.Waiter] waits for it together with other sources,
+/// and returns it once. When the peer is lost or the worker closed, it is done, with a
+/// [verbena.verbs.ConnectionException].
 ///
 /// @param <T> type of the result
 /// @since 0.1
@@ -137,18 +138,14 @@ public final class Pending<T> implements Waitable {
             }
         }
 
-        /// Reads arrivals for the whole worker meanwhile.
-        ///
-        /// @throws IllegalStateException in an [ActiveHandler], which must not wait
         @Override
-        public boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
-            boolean _ = readers.attend(isOver, nanos);
-            return true;
+        public boolean hasEnded() {
+            return isDone();
         }
 
         @Override
-        public void wakeAttendant() {
-            readers.wakeAttendants();
+        public Optional<Place> place() {
+            return Optional.of(readers.place);
         }
     }
 

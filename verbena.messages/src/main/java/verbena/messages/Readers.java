@@ -4,6 +4,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
+import verbena.verbs.WaitSource;
 import verbena.verbs.waiting.LeaderFollowers;
 
 /// The choice of the thread that reads the completions of a worker. One thread reads at a time: a thread that waits
@@ -59,6 +60,19 @@ final class Readers {
     private final Condition called = lock.newCondition();
     private final Reading reading = new Reading();
     private final LeaderFollowers threads = new LeaderFollowers(lock, reading, this::ring);
+    /// The place where a waiter reads arrivals for the whole worker.
+    final WaitSource.Place place = new WaitSource.Place() {
+        @Override
+        public boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
+            boolean _ = Readers.this.attend(isOver, nanos);
+            return true;
+        }
+
+        @Override
+        public void wakeAttendant() {
+            threads.tell(attending);
+        }
+    };
     /// The threads that wait for what handlers do.
     private final LeaderFollowers.WaitSet attending = new LeaderFollowers.WaitSet();
 
@@ -147,11 +161,6 @@ final class Readers {
     /// Wakes the threads that wait for something. Called by any thread, after it is done.
     void tell(LeaderFollowers.WaitSet set) {
         threads.tell(set);
-    }
-
-    /// Makes the threads in [#attend] look again.
-    void wakeAttendants() {
-        threads.tell(attending);
     }
 
     /// Handles a ring that the reader has found among the arrivals.

@@ -21,10 +21,10 @@ import verbena.messages.rail.Threads;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.ConnectionException.Reason;
 import verbena.verbs.Preview;
+import verbena.verbs.WaitSource;
 import verbena.verbs.Waitable;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
-import verbena.verbs.spi.WaitSource;
 
 /// A listener for the peers of a [Worker], at a port of one device or of several. Any thread may accept, and several
 /// at once. A [verbena.verbs.Waiter] waits for peers together with other sources.
@@ -53,7 +53,7 @@ public final class WorkerListener implements AutoCloseable, Waitable {
     private final LinkedBlockingQueue<Optional<RemoteWorker>> ready = new LinkedBlockingQueue<>();
     private final List<Runnable> waiters = new CopyOnWriteArrayList<>();
     /// The side for a waiter. The threads attend to the devices.
-    private final WaitSource ofThreads = WaitSource.of(waiters);
+    private final WaitSource ofThreads = WaitSource.of(waiters, this::hasEnded);
 
     WorkerListener(Peers peers, WorkerOptions options, List<InetSocketAddress> at, Set<WorkerListener> open) {
         this.peers = peers;
@@ -245,6 +245,12 @@ public final class WorkerListener implements AutoCloseable, Waitable {
     @Override
     public boolean isReady() {
         return threads.isEmpty() ? listeners.getFirst().isReady() : !ready.isEmpty();
+    }
+
+    /// Returns whether the threads have given all that they will give.
+    private boolean hasEnded() {
+        Optional<RemoteWorker> next = ready.peek();
+        return next != null && next.isEmpty();
     }
 
     @Preview

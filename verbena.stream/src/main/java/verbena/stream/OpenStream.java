@@ -173,9 +173,9 @@ final class OpenStream implements LeaderFollowers.Source, DeviceWatch.Stream {
 
     // ---- readiness
 
-    /// Sets a listener that runs when one of [#readyOps] may have become possible.
-    void listen(Runnable listener) {
-        seat.listen(listener);
+    /// Returns its place at the device, whose listener runs when one of [#readyOps] may have become possible.
+    DeviceWatch.Seat seat() {
+        return seat;
     }
 
     /// Returns the operations among `interestOps` that would not wait. When there is none, the listener runs when

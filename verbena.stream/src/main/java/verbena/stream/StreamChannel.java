@@ -17,7 +17,6 @@ import java.nio.channels.InterruptibleChannel;
 import java.nio.channels.NoConnectionPendingException;
 import java.nio.channels.NotYetConnectedException;
 import java.nio.channels.ScatteringByteChannel;
-import java.nio.channels.SelectionKey;
 import java.nio.channels.UnresolvedAddressException;
 import java.time.Duration;
 import java.util.Objects;
@@ -28,17 +27,15 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import verbena.stream.protocol.StreamMessage.Hello;
-import verbena.stream.waiting.DeviceWatch;
 import verbena.verbs.Context;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.Preview;
 import verbena.verbs.ProtectionDomain;
+import verbena.verbs.WaitSource;
 import verbena.verbs.Waitable;
 import verbena.verbs.cm.ConnectionId;
 import verbena.verbs.cm.EventChannel;
 import verbena.verbs.cm.PortSpace;
-import verbena.verbs.spi.DeviceWait;
-import verbena.verbs.spi.WaitSource;
 
 /// A connection that carries bytes in both directions, as a socket channel does, over any device. The peer is a
 /// [StreamChannel], or a C program with rsockets (rsocket(7)).
@@ -74,11 +71,11 @@ public final class StreamChannel
     private final ConnectionId id;
     private final ConnectingStream connecting;
     private final AtomicBoolean isClosed = new AtomicBoolean();
-    /// The listener of a waiter, which learns of a close too; null when none has it.
-    private volatile @Nullable Runnable waiter;
     private volatile boolean isBlocking = true;
     /// Null until it is connected.
     private volatile @Nullable OpenStream open;
+
+    private final StreamSources sources = new StreamSources(this, this::isOpen, () -> open);
 
     // A thread that makes the connection holds both; on the passive side, the first.
     private final ReentrantLock readLock = new ReentrantLock();
@@ -315,7 +312,8 @@ public final class StreamChannel
     ///
     /// @param from memory of the channel's domain ([StreamOptions#withProtectionDomain])
     /// @return bytes taken: fewer in non-blocking mode only
-    /// @throws IllegalArgumentException when the memory is of another domain, or closed
+    /// @throws IllegalArgumentException when the memory is of another domain
+    /// @throws verbena.verbs.InvalidStateException when its region is closed
     /// @throws IndexOutOfBoundsException when the piece is not within it
     /// @throws SocketTimeoutException when the peer has not acknowledged all in the time of
     ///     [StreamOptions#timeout()]; the device may read the memory until the channel is closed
@@ -384,10 +382,8 @@ public final class StreamChannel
     /// @throws ClosedChannelException when it is closed
     /// @throws IllegalStateException when a [verbena.verbs.Waiter] has it
     public void onReadiness(Runnable listener) throws ClosedChannelException {
-        if (waiter != null) {
-            throw new IllegalStateException(this + " is a source of a waiter already");
-        }
-        connected().listen(listener);
+        sources.requireNoWaiter();
+        connected().seat().listen(listener);
     }
 
     /// Returns those of the given operations that would not wait now, but return bytes, the end or a failure. When
@@ -399,68 +395,26 @@ public final class StreamChannel
         return stream == null ? 0 : stream.readyOps(interestOps);
     }
 
-    /// Returns whether a read would return without waiting: bytes, the end or a failure. For a
-    /// [verbena.verbs.Waiter], of which a connected channel may have one, in place of [#onReadiness].
+    /// Returns whether a read would return without waiting: bytes, the end or a failure. A connected channel is a
+    /// source of one [verbena.verbs.Waiter], in place of [#onReadiness].
     @Override
     public boolean isReady() {
-        return !isOpen() || readyOps(SelectionKey.OP_READ) != 0;
+        return sources.reading.isReady();
     }
 
     @Preview
     @Override
     public WaitSource waitSource() {
-        return new Attending();
+        return sources.reading;
     }
 
-    /// The side for a waiter, whose thread visits the device.
-    private final class Attending implements WaitSource {
-        private @Nullable BooleanSupplier condition;
-        private volatile @Nullable DeviceWait visit;
-
-        @Override
-        public void addListener(Runnable listener) {
-            try {
-                onReadiness(listener);
-            } catch (ClosedChannelException e) {
-                // it is ready
-            }
-            waiter = listener;
-        }
-
-        @Override
-        public void removeListener(Runnable listener) {
-            if (waiter != listener) {
-                return;
-            }
-            waiter = null;
-            OpenStream stream = open;
-            if (stream != null) {
-                stream.listen(() -> {});
-            }
-        }
-
-        @Override
-        public boolean attend(BooleanSupplier isOver, long nanos) {
-            DeviceWait at = visit;
-            if (at == null || condition != isOver) {
-                at = DeviceWatch.waiter(context(), isOver);
-                condition = isOver;
-                visit = at;
-            }
-            if (at == null) {
-                return false;
-            }
-            at.watchNone();
-            return at.await(nanos);
-        }
-
-        @Override
-        public void wakeAttendant() {
-            DeviceWait at = visit;
-            if (at != null) {
-                at.wake();
-            }
-        }
+    /// Returns a source of a [verbena.verbs.Waiter] that is ready when a write would not wait: there is room, or a
+    /// failure. Each call returns the same one.
+    ///
+    /// There is nearly always room. So add it when a non-blocking write has left bytes, and remove it when the rest
+    /// is written.
+    public Waitable writable() {
+        return sources.writing;
     }
 
     /// Returns the protection domain of the connection; empty before it is connected.
@@ -521,10 +475,7 @@ public final class StreamChannel
         if (!isClosed.compareAndSet(false, true)) {
             return;
         }
-        Runnable told = waiter;
-        if (told != null) {
-            told.run();
-        }
+        sources.tell();
         OpenStream stream = open;
         if (stream != null) {
             stream.close(lingerNanos);
@@ -574,10 +525,6 @@ public final class StreamChannel
             readLock.unlock();
         }
         return this;
-    }
-
-    public boolean isBlocking() {
-        return isBlocking;
     }
 
     /// Returns whether it was connected and is not closed. The peer may have gone.

@@ -27,13 +27,13 @@ import verbena.verbs.InUseException;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.Preview;
 import verbena.verbs.VerbsException;
+import verbena.verbs.WaitSource;
 import verbena.verbs.Waitable;
 import verbena.verbs.cm.ConnectionEvent;
 import verbena.verbs.cm.ConnectionId;
 import verbena.verbs.cm.EventChannel;
 import verbena.verbs.cm.PortSpace;
 import verbena.verbs.cm.PrivateData;
-import verbena.verbs.spi.WaitSource;
 
 /// A listener at a port, which gives out connections as [StreamChannel]s. Any thread may accept, and several at once.
 ///
@@ -63,7 +63,7 @@ public final class StreamListener implements Channel, Waitable {
     private volatile Runnable readiness = () -> {};
     private final List<Runnable> waiters = new CopyOnWriteArrayList<>();
     /// The side for a waiter. The listener's own thread attends to the device.
-    private final WaitSource waitSource = WaitSource.of(waiters);
+    private final WaitSource waitSource = WaitSource.of(waiters, () -> !isOpen());
 
     // Guarded by the lock.
     private final Map<ConnectionId, Begun> arriving = new HashMap<>();

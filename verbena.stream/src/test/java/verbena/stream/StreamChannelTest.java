@@ -22,6 +22,7 @@ import java.nio.channels.NoConnectionPendingException;
 import java.nio.channels.NotYetConnectedException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.Callable;
@@ -39,6 +40,7 @@ import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.ValueSource;
 import verbena.verbs.ConnectionException;
+import verbena.verbs.Waitable;
 import verbena.verbs.Waiter;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
@@ -318,9 +320,63 @@ class StreamChannelTest {
             Future<Optional<Object>> fourth = meanwhile(waiter::await);
             pair.server.close();
             assertThat(get(fourth)).isPresent();
-            waiter.remove(pair.server);
+            waiter.remove(pair.server); // which does nothing, or the client was first
             assertThat(waiter.await()).contains("client");
             assertThat(pair.client.read(ByteBuffer.allocate(1))).isEqualTo(-1);
+        }
+    }
+
+    @Test
+    void aWaiterWaitsForRoomToWrite() throws Exception {
+        try (var pair = pair();
+                var waiter = new Waiter()) {
+            pair.client.configureBlocking(false);
+            Waitable room = pair.client.writable();
+            waiter.add(room, "room");
+            waiter.add(pair.client, "bytes");
+            assertThat(waiter.await()).contains("room");
+            int written = 0;
+            int now;
+            do {
+                now = pair.client.write(ByteBuffer.allocate(100_000));
+                written += now;
+            } while (now > 0);
+            Future<Optional<Object>> waiting = meanwhile(waiter::await);
+            assertThat(text(pair.server, written)).hasSize(written);
+            assertThat(get(waiting)).contains("room");
+            assertThat(pair.client.write(ByteBuffer.allocate(1))).isEqualTo(1);
+            waiter.remove(pair.client.writable());
+            pair.server.write(bytes("answer"));
+            assertThat(waiter.await()).contains("bytes");
+            assertThat(text(pair.client, 6)).isEqualTo("answer");
+            waiter.add(room, "room");
+            pair.client.close();
+            assertThat(List.of(waiter.await().get(), waiter.await().get())).containsOnly("room", "bytes");
+            assertThat(waiter.await(Duration.ZERO)).isEmpty();
+        }
+    }
+
+    @Test
+    void anInterruptEndsTheWaitAtAStream() throws Exception {
+        try (var pair = pair();
+                var waiter = new Waiter()) {
+            waiter.add(pair.server);
+            var end = new CompletableFuture<Object>();
+            var first = new CompletableFuture<Void>();
+            Thread thread = Thread.ofPlatform().start(() -> {
+                try {
+                    waiter.await();
+                    assertThat(text(pair.server, 8)).isEqualTo("question");
+                    first.complete(null);
+                    end.complete(waiter.await());
+                } catch (Throwable e) {
+                    end.complete(e);
+                }
+            });
+            pair.client.write(bytes("question"));
+            get(first);
+            thread.interrupt();
+            assertThat(get(end)).isInstanceOf(InterruptedException.class);
         }
     }
 

@@ -1,7 +1,5 @@
 package verbena.verbs;
 
-import verbena.verbs.spi.WaitSource;
-
 /// A source of events that a thread can wait for together with others, by a [Waiter]: a [CompletionChannel], an
 /// [verbena.verbs.cm.EventChannel], a [verbena.verbs.cm.ConnectionListener], a stream or its listener, or a result or
 /// listener of messages. Any thread may call it.

@@ -1,13 +1,16 @@
 package verbena.verbs;
 
 import java.time.Duration;
+import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
-import verbena.verbs.spi.WaitSource;
 
 /// A place where one thread waits for several sources at once, as at a selector: completions, connection events,
 /// accepted connections, results of messages, streams, and a wake-up by another thread.
@@ -27,47 +30,86 @@ import verbena.verbs.spi.WaitSource;
 /// }
 /// ```
 ///
-/// A wait returns one source that is ready, or what the program has attached to it ([#add(Waitable, Object)]). The next
-/// wait begins its look behind that one, so a busy source does not keep the others waiting.
+/// A wait returns one source that is ready, or what the program has attached to it ([#add(Waitable, Object)]). That one
+/// then goes behind all others that are ready, so a busy source does not keep them waiting.
 ///
 /// A source is ready as long as it has something to take ([Waitable#isReady()]), so nothing that was left is
-/// forgotten. A closed source stays ready until it is removed, and so does a result of messages that is done:
-/// remove a result before you take it, and a source when it is closed.
+/// forgotten. A source that brings nothing more, because it is a result that is done or an object that is closed, is
+/// returned once: the waiter then has it no more.
 ///
 /// Any thread may add, remove, wake up and close; one thread at a time waits. While it waits it does the work of a
 /// device of the sources, where that device lets it, and otherwise it parks. A virtual thread releases its carrier. A
-/// wait allocates nothing. Adding, removing and each wait take time in proportion to the number of sources, so a
-/// waiter is for hundreds of sources and not for ten thousand. The program closes the waiter, which leaves its
-/// sources open. After that all methods but [#remove] and [#wakeup] throw [InvalidStateException], and so does a wait
-/// that is under way.
+/// wait allocates nothing. Its time grows with the number of sources that have become ready, and not with the number
+/// of all: ten thousand idle sources cost nothing. Adding and removing take the same time for any number.
+///
+/// The program closes the waiter, which leaves its sources open. After that all methods but [#remove] and [#wakeup]
+/// throw [InvalidStateException], and so does a wait that is under way.
 ///
 /// @since 0.1
 public final class Waiter implements AutoCloseable {
-    // No wake-up is lost. What makes a wait end comes first; then signal() sets `isSignaled`, and only then reads where
-    // the thread sleeps. The thread clears `isSignaled`, and only then looks for a reason to end. It says where it
-    // sleeps, and only then reads `isSignaled` for the last time. All these are volatile, so they have one order: the
-    // thread sees the reason, or the signal, or signal() sees where it sleeps. A permit for a thread that does not
-    // park yet stays until it does.
+    // No wake-up is lost. A reason to end a wait comes first: a source in `arrived`, `isWoken` or `isClosed`. Only then
+    // wake() reads where the thread sleeps. The thread says where it sleeps, and only then looks for a reason for the
+    // last time. All these are volatile, so they have one order: the thread sees the reason, or wake() sees where it
+    // sleeps. A permit for a thread that does not park yet stays until it does.
+    //
+    // No source is forgotten. A source is ready first, and then its listener reads `isListed`. The thread takes a
+    // source from the list, clears `isListed`, and only then asks whether it is ready. So it sees the source ready,
+    // or the listener lists it again.
 
     private static final long FOREVER = Long.MAX_VALUE;
 
-    /// A source of the waiter.
-    ///
-    /// @param found what a wait returns for it
-    private record Source(Waitable waitable, WaitSource events, Optional<Object> found) {}
+    /// A source of the waiter, and its listener.
+    private final class Source implements Runnable {
+        private final Waitable waitable;
+        private final WaitSource events;
+        private final WaitSource.@Nullable Place place;
+        /// Whether it is in a list, or about to be.
+        private final AtomicBoolean isListed = new AtomicBoolean();
+        /// The object that a wait returns for it.
+        private volatile Optional<Object> found;
 
-    /// Changed under its own monitor.
-    private final CopyOnWriteArrayList<Source> sources = new CopyOnWriteArrayList<>();
-    private final Runnable listener = this::signal;
-    private final BooleanSupplier isOver = this::isSignaled;
+        private volatile boolean isRemoved;
+        /// The next in its list.
+        private @Nullable Source next;
+
+        private Source(Waitable waitable, Object attachment) {
+            this.waitable = waitable;
+            this.events = waitable.waitSource();
+            this.place = events.place().orElse(null);
+            this.found = Optional.of(attachment);
+        }
+
+        /// Notes that it may be ready. Any thread.
+        @Override
+        public void run() {
+            if (isListed.compareAndSet(false, true)) {
+                do {
+                    next = arrived.get();
+                } while (!arrived.compareAndSet(next, this));
+                wake();
+            }
+        }
+    }
+
+    // Under the monitor of `sources`.
+    private final IdentityHashMap<Waitable, Source> sources = new IdentityHashMap<>();
+    /// The number of sources at each place.
+    private final Map<WaitSource.Place, Integer> counts = new LinkedHashMap<>();
+
+    /// The places of the sources. The array never changes.
+    private volatile WaitSource.Place[] places = {};
+    /// The sources that may have become ready, the last one first.
+    private final AtomicReference<@Nullable Source> arrived = new AtomicReference<>();
+    /// The sources to ask next, in turn. By the thread that waits, as is `newest`.
+    private @Nullable Source oldest;
+
+    private @Nullable Source newest;
+    private final BooleanSupplier isOver = this::isOver;
     /// The thread that waits; null while none does.
     private final AtomicReference<@Nullable Thread> waiting = new AtomicReference<>();
-    /// The source whose device's work the thread does; null while it does none.
-    private volatile @Nullable WaitSource attended;
-    /// The place where the next look begins. By the thread that waits.
-    private int next;
+    /// The place where the thread works; null while it does not.
+    private volatile WaitSource.@Nullable Place attended;
 
-    private volatile boolean isSignaled;
     private volatile boolean isWoken;
     private volatile boolean isClosed;
 
@@ -76,7 +118,7 @@ public final class Waiter implements AutoCloseable {
 
     // ---- sources
 
-    /// Adds a source, which a wait then returns. Adding it again changes nothing.
+    /// Adds a source, which a wait then returns.
     ///
     /// @throws InvalidStateException when the waiter is closed
     /// @throws IllegalStateException when the source is a stream, and another waiter has it
@@ -86,54 +128,71 @@ public final class Waiter implements AutoCloseable {
     }
 
     /// Adds a source with an object of the program's, such as its client, which a wait returns for it. Otherwise as
-    /// [#add(Waitable)].
+    /// [#add(Waitable)]. Adding a source again replaces that object.
     public void add(Waitable source, Object attachment) {
         requireOpen("add");
-        var added = new Source(source, source.waitSource(), Optional.of(attachment));
+        var added = new Source(source, attachment);
         synchronized (sources) {
-            if (place(source) >= 0) {
+            Source present = sources.putIfAbsent(source, added);
+            if (present != null) {
+                present.found = added.found;
                 return;
             }
-            sources.add(added);
+            count(added.place, 1);
         }
         boolean done = false;
         try {
-            added.events.addListener(listener);
+            added.events.addListener(added);
             done = true;
         } finally {
             if (!done) {
-                Source _ = forget(source);
+                forget(added);
             }
         }
         if (isClosed) {
-            remove(source); // closed meanwhile
+            forget(added); // closed meanwhile
         }
-        signal(); // it may be ready already
+        if (added.isRemoved) {
+            added.events.removeListener(added); // perhaps removed before it had the listener
+        }
+        added.run(); // it may be ready already
     }
 
-    /// Removes a source; does nothing when it was not added.
+    /// Removes a source; does nothing when the waiter does not have it.
     public void remove(Waitable source) {
-        Source removed = forget(source);
-        if (removed != null) {
-            removed.events.removeListener(listener);
-            signal(); // a look that is under way may have missed a source that moved to its place
-        }
-    }
-
-    private @Nullable Source forget(Waitable source) {
+        Source removed;
         synchronized (sources) {
-            int place = place(source);
-            return place < 0 ? null : sources.remove(place);
+            removed = sources.get(source);
+        }
+        if (removed != null) {
+            forget(removed);
+            removed.events.removeListener(removed);
         }
     }
 
-    private int place(Waitable source) {
-        for (int i = 0; i < sources.size(); i++) {
-            if (sources.get(i).waitable == source) {
-                return i;
+    private void forget(Source source) {
+        source.isRemoved = true;
+        synchronized (sources) {
+            if (sources.remove(source.waitable, source)) {
+                count(source.place, -1);
             }
         }
-        return -1;
+    }
+
+    /// Counts a source at a place. Under the monitor.
+    private void count(WaitSource.@Nullable Place place, int change) {
+        if (place == null) {
+            return;
+        }
+        int before = counts.getOrDefault(place, 0);
+        if (before + change > 0) {
+            counts.put(place, before + change);
+        } else {
+            counts.remove(place);
+        }
+        if (before == 0 || before + change == 0) {
+            places = counts.keySet().toArray(WaitSource.Place[]::new);
+        }
     }
 
     // ---- waiting
@@ -166,7 +225,6 @@ public final class Waiter implements AutoCloseable {
         try {
             long start = nanos == FOREVER ? 0 : System.nanoTime();
             while (true) {
-                isSignaled = false;
                 requireOpen("await");
                 if (isWoken) {
                     isWoken = false;
@@ -190,37 +248,66 @@ public final class Waiter implements AutoCloseable {
         }
     }
 
-    /// Returns a source that is ready, the first from [#next] on; null when there is none.
+    /// Returns the oldest source of the list that is ready, and drops those before it that are not; null when none
+    /// is. It stays in the list, as the newest, unless it has ended.
     private @Nullable Source ready() {
-        int count = sources.size();
-        for (int i = 0; i < count; i++) {
-            int place = next < count ? next : 0;
-            next = place + 1;
-            Source source = at(place);
-            if (source != null && source.waitable.isReady()) {
-                return source;
+        takeArrived();
+        for (Source each = takeOldest(); each != null; each = takeOldest()) {
+            each.isListed.set(false);
+            if (each.isRemoved || !each.waitable.isReady()) {
+                continue;
             }
+            if (each.events.hasEnded()) {
+                forget(each);
+                each.events.removeListener(each);
+            } else if (each.isListed.compareAndSet(false, true)) {
+                append(each, each);
+            }
+            return each;
         }
         return null;
     }
 
-    /// Returns a source by its place; null when others were removed meanwhile.
-    private @Nullable Source at(int i) {
-        try {
-            return sources.get(i);
-        } catch (IndexOutOfBoundsException e) {
-            return null;
+    private @Nullable Source takeOldest() {
+        Source taken = oldest;
+        if (taken != null) {
+            oldest = taken.next;
+            taken.next = null;
+        }
+        return taken;
+    }
+
+    /// Appends the sources that may have become ready, in the order in which they have come.
+    private void takeArrived() {
+        Source last = arrived.get() == null ? null : arrived.getAndSet(null);
+        Source first = null;
+        for (Source each = last; each != null; ) {
+            Source earlier = each.next;
+            each.next = first;
+            first = each;
+            each = earlier;
+        }
+        if (first != null && last != null) {
+            append(first, last);
         }
     }
 
+    private void append(Source first, Source last) {
+        if (oldest == null || newest == null) {
+            oldest = first;
+        } else {
+            newest.next = first;
+        }
+        newest = last;
+    }
+
     private void sleep(long nanos) throws InterruptedException {
-        for (int i = 0; i < sources.size() && !isSignaled; i++) {
-            Source source = at(i);
-            if (source != null && attend(source.events, nanos)) {
+        for (WaitSource.Place each : places) {
+            if (isOver() || attend(each, nanos)) {
                 return;
             }
         }
-        if (isSignaled) {
+        if (isOver()) {
             return;
         }
         if (nanos == FOREVER) {
@@ -230,17 +317,18 @@ public final class Waiter implements AutoCloseable {
         }
     }
 
-    private boolean attend(WaitSource source, long nanos) throws InterruptedException {
-        attended = source;
+    private boolean attend(WaitSource.Place place, long nanos) throws InterruptedException {
+        attended = place;
         try {
-            return source.attend(isOver, nanos);
+            return place.attend(isOver, nanos);
         } finally {
             attended = null;
         }
     }
 
-    private boolean isSignaled() {
-        return isSignaled;
+    /// Returns whether there is a reason to end the sleep.
+    private boolean isOver() {
+        return arrived.get() != null || isWoken || isClosed;
     }
 
     // ---- by other threads
@@ -248,14 +336,13 @@ public final class Waiter implements AutoCloseable {
     /// Ends the wait, or the next one when no thread waits. Several calls before a wait end one.
     public void wakeup() {
         isWoken = true;
-        signal();
+        wake();
     }
 
-    private void signal() {
-        isSignaled = true;
-        WaitSource source = attended;
-        if (source != null) {
-            source.wakeAttendant();
+    private void wake() {
+        WaitSource.Place place = attended;
+        if (place != null) {
+            place.wakeAttendant();
         }
         Thread thread = waiting.get();
         if (thread != null && thread != Thread.currentThread()) {
@@ -273,9 +360,11 @@ public final class Waiter implements AutoCloseable {
     @Override
     public void close() {
         isClosed = true;
-        for (Source each : sources) {
-            remove(each.waitable);
+        List<Waitable> all;
+        synchronized (sources) {
+            all = List.copyOf(sources.keySet());
         }
-        signal();
+        all.forEach(this::remove);
+        wake();
     }
 }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
@@ -17,21 +18,33 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import verbena.verbs.spi.WaitSource;
 
 /// A waiter over sources that the test fills: what ends a wait, and that no wake-up is lost.
 @Timeout(120)
 class WaiterTest {
     /// A source with a device that a thread may attend to, or without.
-    private static final class Source implements Waitable, WaitSource {
+    private static final class Source implements Waitable, WaitSource, WaitSource.Place {
         private final AtomicInteger events = new AtomicInteger();
+        private final AtomicInteger looks = new AtomicInteger();
         private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
         private final boolean hasDevice;
+        private final Place place;
+        private final AtomicInteger visits = new AtomicInteger();
         private volatile Thread attendant;
         private volatile boolean isAttended;
+        private volatile boolean hasEnded;
+        /// Whether the device brings an event when a thread attends.
+        private boolean bringsByItself;
 
         Source(boolean hasDevice) {
             this.hasDevice = hasDevice;
+            this.place = this;
+        }
+
+        /// A source at the place of another.
+        Source(Source at) {
+            this.hasDevice = at.hasDevice;
+            this.place = at;
         }
 
         void offer() {
@@ -45,7 +58,18 @@ class WaiterTest {
 
         @Override
         public boolean isReady() {
+            looks.incrementAndGet();
             return events.get() > 0;
+        }
+
+        @Override
+        public boolean hasEnded() {
+            return hasEnded;
+        }
+
+        @Override
+        public Optional<Place> place() {
+            return Optional.of(place);
         }
 
         @Override
@@ -65,8 +89,13 @@ class WaiterTest {
 
         @Override
         public boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
+            visits.incrementAndGet();
             if (!hasDevice) {
                 return false;
+            }
+            if (bringsByItself) {
+                offer();
+                return true;
             }
             long start = System.nanoTime();
             attendant = Thread.currentThread();
@@ -187,7 +216,7 @@ class WaiterTest {
     void aSourceThatIsReadyStaysReadyUntilItsEventIsTaken() throws Exception {
         var source = new Source(false);
         source.offer();
-        waiter.add(source);
+        waiter.add(source, "before");
         waiter.add(source);
         assertThat(source.listeners).hasSize(1);
         assertThat(waiter.await(Duration.ZERO)).contains(source);
@@ -197,6 +226,68 @@ class WaiterTest {
         waiter.remove(source);
         source.offer();
         assertThat(waiter.await(Duration.ZERO)).isEmpty();
+    }
+
+    @Test
+    void aSourceThatHasEndedIsReturnedOnce() throws Exception {
+        var source = new Source(false);
+        waiter.add(source, "the end");
+        source.hasEnded = true;
+        source.offer();
+        assertThat(waiter.await()).contains("the end");
+        assertThat(waiter.await(Duration.ZERO)).isEmpty();
+        assertThat(source.listeners).isEmpty();
+        waiter.remove(source);
+        waiter.add(source);
+        assertThat(waiter.await()).contains(source);
+    }
+
+    /// The time of a wait grows with what is ready, and not with what there is.
+    @Test
+    void aWaitLooksOnlyAtSourcesThatMayBeReady() throws Exception {
+        var sources = new ArrayList<Source>();
+        for (int i = 0; i < 10_000; i++) {
+            sources.add(new Source(i % 2 == 0));
+            waiter.add(sources.getLast());
+        }
+        assertThat(waiter.await(Duration.ZERO)).isEmpty();
+        assertThat(looks(sources)).isEqualTo(10_000);
+        for (int i = 0; i < 100; i++) {
+            Source one = sources.get(i * 97);
+            one.offer();
+            assertThat(waiter.await()).contains(one);
+            assertThat(one.take()).isTrue();
+            assertThat(waiter.await(Duration.ZERO)).isEmpty();
+        }
+        assertThat(looks(sources)).isEqualTo(10_000 + 100 * 2);
+    }
+
+    private static int looks(List<Source> sources) {
+        return sources.stream().mapToInt(source -> source.looks.get()).sum();
+    }
+
+    @Test
+    void aDeviceIsAskedOnceForAllItsSources() throws Exception {
+        var first = new Source(false);
+        var others = List.of(new Source(first), new Source(first));
+        var last = new Source(true);
+        last.bringsByItself = true;
+        waiter.add(first);
+        others.forEach(waiter::add);
+        waiter.add(last);
+        takes(last);
+        assertThat(first.visits.get()).isEqualTo(1);
+        waiter.remove(first);
+        takes(last);
+        assertThat(first.visits.get()).as("the others are there too").isEqualTo(2);
+        others.forEach(waiter::remove);
+        takes(last);
+        assertThat(first.visits.get()).isEqualTo(2);
+    }
+
+    private void takes(Source source) throws InterruptedException {
+        assertThat(waiter.await()).contains(source);
+        assertThat(source.take()).isTrue();
     }
 
     @Test

@@ -9,7 +9,7 @@ import verbena.check.TrackedQueue;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
-import verbena.verbs.spi.WaitSource;
+import verbena.verbs.WaitSource;
 
 /// The layer in front of a completion channel.
 class CheckedChannel extends CheckedObject<CompletionChannel> implements CompletionChannel, WaitSource {
@@ -76,13 +76,32 @@ class CheckedChannel extends CheckedObject<CompletionChannel> implements Complet
     }
 
     @Override
-    public final boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
-        waiting();
-        return inner().waitSource().attend(isOver, nanos);
+    public final boolean hasEnded() {
+        return inner().waitSource().hasEnded();
     }
 
     @Override
-    public final void wakeAttendant() {
-        inner().waitSource().wakeAttendant();
+    public final Optional<Place> place() {
+        return inner().waitSource().place().map(Attended::new);
+    }
+
+    /// The place of the device, where a thread says that it waits.
+    private final class Attended implements Place {
+        private final Place place;
+
+        private Attended(Place place) {
+            this.place = place;
+        }
+
+        @Override
+        public boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
+            waiting();
+            return place.attend(isOver, nanos);
+        }
+
+        @Override
+        public void wakeAttendant() {
+            place.wakeAttendant();
+        }
     }
 }

@@ -11,12 +11,12 @@ import verbena.nic.kind.DeviceLimits;
 import verbena.provider.Timeouts;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
+import verbena.verbs.WaitSource;
 import verbena.verbs.spi.DeviceWait;
 import verbena.verbs.spi.OwnedObject;
-import verbena.verbs.spi.WaitSource;
 import verbena.verbs.spi.WaitableChannel;
 
-final class SoftCompletionChannel extends OwnedObject implements WaitableChannel, WaitSource {
+final class SoftCompletionChannel extends OwnedObject implements WaitableChannel, WaitSource, WaitSource.Place {
     /// A completion queue that notifies.
     interface Source extends CompletionQueue {
         /// Returns the engine that polling drives.
@@ -132,8 +132,32 @@ final class SoftCompletionChannel extends OwnedObject implements WaitableChannel
     }
 
     @Override
+    public boolean hasEnded() {
+        return isClosed();
+    }
+
+    @Override
+    public Optional<Place> place() {
+        return Optional.of(this);
+    }
+
+    @Override
     public boolean attend(BooleanSupplier isWaitOver, long nanos) throws InterruptedException {
-        return notifications.attend(isWaitOver, nanos);
+        if (!engines.hasThread()) {
+            return notifications.attend(isWaitOver, nanos);
+        }
+        long start = System.nanoTime();
+        policy.begin(start);
+        if (policy.looks()) {
+            notifiedLast.look(policy, isWaitOver, start, nanos);
+        }
+        long left = nanos - (System.nanoTime() - start);
+        boolean hasWaited = isWaitOver.getAsBoolean() || left <= 0 || notifications.attend(isWaitOver, left);
+        policy.end(System.nanoTime());
+        if (!hasWaited) {
+            engines.handOver();
+        }
+        return hasWaited;
     }
 
     @Override

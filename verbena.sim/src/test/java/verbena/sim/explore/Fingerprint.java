@@ -19,6 +19,8 @@ import java.util.Map;
 import java.util.SequencedCollection;
 import java.util.SequencedMap;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import verbena.transport.Counters;
 import verbena.wire.Frame;
@@ -119,6 +121,8 @@ public final class Fingerprint {
             case Number _ -> value(value -> number(((Number) value).longValue()));
             case Boolean _, Character _, String _ -> value(value -> mix(value.hashCode()));
             case InetSocketAddress _ -> value(value -> mix(value.hashCode()));
+            case AtomicBoolean _ -> value(value -> mix(((AtomicBoolean) value).get() ? 1 : 0));
+            case AtomicReference<?> _ -> value(value -> object(((AtomicReference<?>) value).get()));
             case Enum<?> _ -> value(value -> mix(((Enum<?>) value).ordinal()));
             case Class<?> _ -> value(value -> mix(((Class<?>) value).getName().hashCode()));
             case Arena _, Thread _, ByteBuffer _ -> value(_ -> {}); // the buffer is that of a frame, which is read

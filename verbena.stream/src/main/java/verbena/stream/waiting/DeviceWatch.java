@@ -13,6 +13,7 @@ import verbena.verbs.CompletionQueue;
 import verbena.verbs.CompletionQueueOptions;
 import verbena.verbs.Context;
 import verbena.verbs.InvalidStateException;
+import verbena.verbs.WaitSource;
 import verbena.verbs.spi.DeviceWait;
 import verbena.verbs.spi.WaitableChannel;
 
@@ -74,6 +75,12 @@ public final class DeviceWatch {
         public void listen(Runnable to) {
             listener = to;
             watch.begin();
+        }
+
+        /// Returns the place where a [verbena.verbs.Waiter] waits for the streams of the device; empty when it has to
+        /// wait elsewhere.
+        public Optional<WaitSource.Place> place() {
+            return watch.channel.waitSource().place();
         }
 
         /// Returns whether a notification is to come. When none is, the caller arms the queue and calls

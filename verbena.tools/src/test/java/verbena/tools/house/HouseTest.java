@@ -102,8 +102,6 @@ class HouseTest {
     private static final Map<String, String> SEAMS = Map.of(
             "verbena.verbs.Device -> verbena.verbs.spi", "Device#list asks each Provider for its devices",
             "verbena.verbs.Context -> verbena.verbs.spi", "a device brings its ConnectionService with its Context",
-            "verbena.verbs.Waitable -> verbena.verbs.spi", "a waiter listens to what providers bring",
-            "verbena.verbs.Waiter -> verbena.verbs.spi", "the same, by WaitSource",
             "verbena.verbs.spi.ConnectionService -> verbena.verbs.cm",
                     "it carries what applications say to each other");
 

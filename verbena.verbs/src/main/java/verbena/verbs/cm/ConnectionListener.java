@@ -18,8 +18,8 @@ import verbena.verbs.Context;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.Preview;
 import verbena.verbs.VerbsException;
+import verbena.verbs.WaitSource;
 import verbena.verbs.Waitable;
-import verbena.verbs.spi.WaitSource;
 
 /// A listener at a port, which gives out [Connection]s as a server socket does. Any thread may accept, and several at
 /// once.

@@ -21,9 +21,9 @@ import verbena.verbs.InUseException;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.Preview;
 import verbena.verbs.VerbsObject;
+import verbena.verbs.WaitSource;
 import verbena.verbs.Waitable;
 import verbena.verbs.spi.ConnectionService;
-import verbena.verbs.spi.WaitSource;
 
 /// A channel for the events of connections (rdma_create_event_channel(3)).
 ///
@@ -58,7 +58,7 @@ public final class EventChannel implements VerbsObject, Waitable {
 
     private volatile boolean closed;
     private final CopyOnWriteArrayList<Runnable> listeners = new CopyOnWriteArrayList<>();
-    private final WaitSource waitSource = new Attending();
+    private final Attending attending = new Attending();
     /// The device that a thread attends to while it waits here.
     private volatile @Nullable ConnectionService attended;
     /// The device of one of the identifiers, so that a wait need not search; null when that is not known.
@@ -223,7 +223,7 @@ public final class EventChannel implements VerbsObject, Waitable {
             return nanos;
         }
         long start = System.nanoTime();
-        boolean _ = waitSource.attend(isOver, nanos);
+        boolean _ = attending.attend(isOver, nanos);
         return Math.max(0, nanos - (System.nanoTime() - start));
     }
 
@@ -268,7 +268,7 @@ public final class EventChannel implements VerbsObject, Waitable {
 
     /// Wakes a thread in [#attend], and runs the listeners.
     private void wake() {
-        waitSource.wakeAttendant();
+        attending.wakeAttendant();
         for (int i = 0; i < listeners.size(); i++) {
             listeners.get(i).run();
         }
@@ -284,11 +284,11 @@ public final class EventChannel implements VerbsObject, Waitable {
     @Preview
     @Override
     public WaitSource waitSource() {
-        return waitSource;
+        return attending;
     }
 
     /// The side for a waiter, and for the threads that wait here.
-    private final class Attending implements WaitSource {
+    private final class Attending implements WaitSource, WaitSource.Place {
         @Override
         public void addListener(Runnable listener) {
             listeners.add(listener);
@@ -297,6 +297,16 @@ public final class EventChannel implements VerbsObject, Waitable {
         @Override
         public void removeListener(Runnable listener) {
             listeners.remove(listener);
+        }
+
+        @Override
+        public boolean hasEnded() {
+            return closed && !hasEvents;
+        }
+
+        @Override
+        public Optional<Place> place() {
+            return Optional.of(this);
         }
 
         @Override

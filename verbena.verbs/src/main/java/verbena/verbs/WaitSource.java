@@ -1,0 +1,68 @@
+package verbena.verbs;
+
+import java.util.Collection;
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
+
+/// The side of a [Waitable] that a [Waiter] uses. Any thread may call it. It holds no resource.
+///
+/// @since 0.1
+@Preview
+public interface WaitSource {
+    /// A place where one thread at a time waits: a device, or a worker. The thread does its work meanwhile, and sleeps
+    /// where packets arrive, so no other thread has to wake it. Any thread may call it.
+    interface Place {
+        /// Waits as a thread of the place. Returns when `isOver` is true, after `nanos`, or when another thread
+        /// needs the place. A change that makes `isOver` true and does not come from this place is followed by
+        /// [#wakeAttendant()].
+        ///
+        /// @param isOver condition that ends the wait, asked often, on this thread
+        /// @param nanos `Long.MAX_VALUE` for no limit
+        /// @return false, at once, when the caller has to wait elsewhere
+        boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException;
+
+        /// Makes a thread in [#attend] check whether its wait is over. Any thread.
+        void wakeAttendant();
+    }
+
+    /// Returns the side of an object whose own threads attend to its devices, and run these listeners.
+    ///
+    /// @param listeners safe for all threads
+    /// @param hasEnded the answer of [#hasEnded()]
+    static WaitSource of(Collection<Runnable> listeners, BooleanSupplier hasEnded) {
+        return new WaitSource() {
+            @Override
+            public void addListener(Runnable listener) {
+                listeners.add(listener);
+            }
+
+            @Override
+            public void removeListener(Runnable listener) {
+                listeners.remove(listener);
+            }
+
+            @Override
+            public boolean hasEnded() {
+                return hasEnded.getAsBoolean();
+            }
+        };
+    }
+
+    /// Adds a listener that runs whenever the source has become ready after [Waitable#isReady()] was false, on the
+    /// thread that brought the event. That thread may be in the middle of any call, so the listener must neither
+    /// wait nor throw. A source may have room for one listener only: a stream does.
+    void addListener(Runnable listener);
+
+    /// Removes a listener; does nothing when it was not added. It may still run once.
+    void removeListener(Runnable listener);
+
+    /// Returns whether a source that is ready brings nothing more after this: a result that is done, or an object
+    /// that is closed.
+    boolean hasEnded();
+
+    /// Returns the place where a thread may wait for this source; the same object for all sources that one thread
+    /// waits for there. Empty when the thread has to wait elsewhere.
+    default Optional<Place> place() {
+        return Optional.empty();
+    }
+}
