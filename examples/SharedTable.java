@@ -1,7 +1,6 @@
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
@@ -25,10 +24,9 @@ public class SharedTable {
 
     public static void main(String[] args) throws Exception {
         try (var device = Device.named("rocev2").open();
-                var arena = Arena.ofShared();
                 var server = Worker.open(device);
                 var client = Worker.open(device);
-                var table = server.share(arena.allocate(ENTRIES * ENTRY, 8), Set.of(Access.REMOTE_READ));
+                var table = server.share(server.allocate(ENTRIES * ENTRY), Set.of(Access.REMOTE_READ));
                 var threads = Executors.newVirtualThreadPerTaskExecutor();
                 var listener = server.listen(0)) {
             server.answerCalls(call -> {

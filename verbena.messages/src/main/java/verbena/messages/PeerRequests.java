@@ -3,6 +3,7 @@ package verbena.messages;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import verbena.messages.protocol.Incoming;
@@ -134,7 +135,9 @@ final class PeerRequests implements Recipient {
         private void handle(CallHandler handler) {
             try {
                 if (!isCancelled()) {
-                    answer = traffic.devices.longMessages.forAllThreads(headers.handle(handler, from, memory, limit));
+                    MemorySegment result = headers.handle(handler, from, memory, limit);
+                    answer = traffic.devices.longMessages.forAllThreads(
+                            Objects.requireNonNull(result, "the handler has returned no answer"));
                 }
             } catch (Throwable e) { // whatever the program's code does is the caller's to know
                 kind = Kind.FAULT;

@@ -288,7 +288,10 @@ public final class RemoteWorker implements AutoCloseable {
 
             @Override
             public void failed(String why) {
-                pending.fail(new ConnectionException(Reason.DISCONNECTED, "receive: " + why));
+                pending.fail(
+                        from == null
+                                ? new ConnectionException(Reason.DISCONNECTED, "receive: " + why)
+                                : from.lost("receive", why));
             }
         };
         pending.withdrawnBy(() -> traffic.withdraw(incoming, pending::cancelled));

@@ -271,4 +271,9 @@ public final class WorkerListener implements AutoCloseable, Waitable {
             joining.values().forEach(each -> closing.execute(each::close));
         }
     }
+
+    @Override
+    public String toString() {
+        return "worker's " + listeners.getFirst();
+    }
 }

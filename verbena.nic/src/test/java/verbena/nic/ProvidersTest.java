@@ -40,7 +40,9 @@ class ProvidersTest {
         thread.setContextClassLoader(new Untouchable());
         try (Context device = Device.named("rocev2").open()) {
             assertThat(device.device().name()).startsWith("rocev2");
-            assertThat(Device.list()).isNotEmpty();
+            assertThat(Device.list())
+                    .isNotEmpty()
+                    .allSatisfy(each -> assertThat(each).hasToString(each.name()));
         } finally {
             thread.setContextClassLoader(before);
         }

@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 import verbena.stream.protocol.SendRing;
 import verbena.stream.protocol.StreamSource;
+import verbena.verbs.InvalidStateException;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.ProtectionDomain;
 
@@ -48,12 +49,12 @@ final class BufferSource implements StreamSource {
 
     /// Refuses registered memory that is not the stream's.
     static void requireOf(ProtectionDomain domain, MemoryRegion from) {
+        if (from.isClosed()) {
+            throw new InvalidStateException("write: " + from + " is closed");
+        }
         if (!from.protectionDomain().equals(domain)) {
             throw new IllegalArgumentException(
                     "from: the region belongs to another protection domain than the channel");
-        }
-        if (from.isClosed()) {
-            throw new IllegalArgumentException("from: the region is closed");
         }
     }
 

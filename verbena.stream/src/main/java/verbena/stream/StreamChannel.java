@@ -549,6 +549,6 @@ public final class StreamChannel
 
     @Override
     public String toString() {
-        return "stream of " + id;
+        return "stream over " + id;
     }
 }

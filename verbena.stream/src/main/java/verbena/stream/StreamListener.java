@@ -23,6 +23,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import verbena.stream.protocol.StreamMessage.Hello;
 import verbena.verbs.ConnectionException;
+import verbena.verbs.Gid;
 import verbena.verbs.InUseException;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.Preview;
@@ -429,6 +430,7 @@ public final class StreamListener implements Channel, Waitable {
 
     @Override
     public String toString() {
-        return "listener of " + id;
+        InetSocketAddress at = localAddress();
+        return "listener at " + Gid.of(at.getAddress()) + " port " + at.getPort();
     }
 }

@@ -24,6 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import verbena.verbs.Access;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
+import verbena.verbs.InvalidStateException;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.ProtectionDomain;
 
@@ -178,7 +179,7 @@ class RegisteredWriteTest {
         MemoryRegion gone = domain.allocate(100, EnumSet.of(Access.LOCAL_WRITE));
         gone.close();
         assertThatThrownBy(() -> client.write(gone, 0, 100))
-                .isInstanceOf(IllegalArgumentException.class)
+                .isInstanceOf(InvalidStateException.class)
                 .hasMessageContaining("closed");
     }
 

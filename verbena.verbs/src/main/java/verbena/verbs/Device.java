@@ -24,7 +24,7 @@ import verbena.verbs.spi.Providers;
 ///
 /// @since 0.1
 public interface Device {
-    /// Returns the name, for example `rocev2_eth0`.
+    /// Returns the name, for example `rocev2_eth0`. `toString()` returns it too.
     String name();
 
     /// Returns the family of protocols that it speaks.

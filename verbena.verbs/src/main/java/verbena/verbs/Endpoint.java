@@ -1,5 +1,6 @@
 package verbena.verbs;
 
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.Objects;
 
@@ -56,7 +57,7 @@ public record Endpoint(Gid gid, GidType gidType, int qpn, int psn, Mtu mtu, int 
         try {
             return new Endpoint(
                     Gid.parse(part[0]),
-                    GidType.valueOf(part[1]),
+                    type(part[1]),
                     HexFormat.fromHexDigits(part[2]),
                     HexFormat.fromHexDigits(part[3]),
                     Mtu.ofBytes(Integer.parseInt(part[4])),
@@ -64,5 +65,15 @@ public record Endpoint(Gid gid, GidType gidType, int qpn, int psn, Mtu mtu, int 
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException("endpoint: \"" + text + "\": " + e.getMessage(), e);
         }
+    }
+
+    private static GidType type(String name) {
+        for (GidType each : GidType.values()) {
+            if (each.name().equals(name)) {
+                return each;
+            }
+        }
+        throw new IllegalArgumentException(
+                Arrays.stream(GidType.values()).map(GidType::name).toList() + " are the types, got " + name);
     }
 }

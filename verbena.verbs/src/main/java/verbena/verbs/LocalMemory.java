@@ -25,7 +25,8 @@ public interface LocalMemory {
 
     /// Returns the memory. Do not use it after the region was closed.
     ///
-    /// @throws InvalidStateException when this process has no address of it ([MemoryRegion#segment()])
+    /// @throws InvalidStateException when the region is closed, or this process has no address of it
+    ///     ([MemoryRegion#segment()])
     default MemorySegment segment() {
         return region().segment().asSlice(offset(), length());
     }
@@ -48,6 +49,6 @@ public interface LocalMemory {
     ///
     /// @throws IndexOutOfBoundsException when `offset` is not inside
     default LocalMemory slice(long offset) {
-        return slice(offset, length() - offset);
+        return slice(offset, length() - Objects.checkFromToIndex(offset, length(), length()));
     }
 }

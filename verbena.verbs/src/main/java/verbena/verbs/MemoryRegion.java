@@ -28,9 +28,12 @@ public interface MemoryRegion extends VerbsObject, LocalMemory {
 
     /// Returns the memory.
     ///
-    /// @throws InvalidStateException when it is another device's ([ProtectionDomain#registerDmaBuf]) or this
-    ///     device's own ([DeviceMemory]), which this process has no address of, or when there is none
-    ///     ([ProtectionDomain#allocateNull])
+    /// Do not keep what [ProtectionDomain#allocate] has made for longer than the region is open. Another region may
+    /// have the same bytes afterwards, and no exception says so.
+    ///
+    /// @throws InvalidStateException when the region is closed; when it is of another device's memory
+    ///     ([ProtectionDomain#registerDmaBuf]) or this device's own ([DeviceMemory]), of which this process has no
+    ///     address; or when there is none ([ProtectionDomain#allocateNull])
     @Override
     MemorySegment segment();
 

@@ -29,7 +29,7 @@ public record RemoteMemory(long address, int rkey, long length) {
     ///
     /// @throws IndexOutOfBoundsException when `offset` is not inside
     public RemoteMemory slice(long offset) {
-        return slice(offset, length - offset);
+        return slice(offset, length - Objects.checkFromToIndex(offset, length, length));
     }
 
     /// Returns one line of text that [#parse(String)] reads: `address/rkey/length`. The length is decimal, the

@@ -180,6 +180,17 @@ public final class Regions {
                 "closed");
     }
 
+    public static void aClosedRegionGivesItsMemoryToNobody(Fixture fixture) {
+        MemoryRegion region = fixture.end().domain.allocate(4096, Access.local());
+        region.close();
+        Expect.thrown("its memory", InvalidStateException.class, region::segment, "closed");
+        Expect.thrown(
+                "a part of it",
+                InvalidStateException.class,
+                () -> region.slice(8).segment(),
+                "closed");
+    }
+
     public static void aReceiveIntoARegionThatWasClosedFails(Fixture fixture) throws InterruptedException {
         Pair pair = fixture.rc();
         MemoryRegion region = fixture.own(pair.b().domain.allocate(4096, Access.local()));

@@ -218,6 +218,7 @@ final class IbvMemoryRegion extends OwnedObject implements MemoryRegion {
 
     @Override
     public MemorySegment segment() {
+        checkOpen("segment");
         if (isNull) {
             throw new InvalidStateException("segment: " + this + " has no memory");
         }

@@ -46,6 +46,7 @@ final class SoftMemoryRegion extends OwnedObject implements MemoryRegion {
 
     @Override
     public MemorySegment segment() {
+        checkOpen("segment");
         if (of != null) {
             throw new InvalidStateException(
                     "segment: " + label() + " is of device memory, which this process has no address of");

@@ -61,4 +61,9 @@ record IbDevice(String name, int number, Path place, long nodeGuid, long portGui
             }
         }
     }
+
+    @Override
+    public String toString() {
+        return name;
+    }
 }

@@ -93,4 +93,9 @@ public record IwarpDevice(String name, HostInterface host, Options options) impl
             throw new DeviceException("open " + name + ": " + e.getMessage(), e);
         }
     }
+
+    @Override
+    public String toString() {
+        return name;
+    }
 }

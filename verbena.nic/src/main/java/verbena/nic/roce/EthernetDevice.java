@@ -98,4 +98,9 @@ record EthernetDevice(String name, HostInterface host, GidType type, DeviceOptio
         Faults faults = options.faults();
         return faults == null ? link : new FaultyLink(link, faults, System::nanoTime);
     }
+
+    @Override
+    public String toString() {
+        return name;
+    }
 }

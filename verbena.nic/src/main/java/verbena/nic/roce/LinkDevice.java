@@ -100,4 +100,9 @@ public record LinkDevice(String name, Link link) implements Device {
                 clock,
                 random);
     }
+
+    @Override
+    public String toString() {
+        return name;
+    }
 }

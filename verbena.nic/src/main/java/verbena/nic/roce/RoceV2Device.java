@@ -150,4 +150,9 @@ record RoceV2Device(String name, HostInterface host, DeviceOptions options) impl
     private static UdpLink open(HostInterface on, UdpOptions how) {
         return UdpLinks.open(on.gids(), PORT, how);
     }
+
+    @Override
+    public String toString() {
+        return name;
+    }
 }

@@ -74,4 +74,9 @@ record ShmDevice(String name, HostInterface host, ShmOptions options) implements
                         .map(link -> new FaultyLink(link, faults, System::nanoTime))
                         .toList();
     }
+
+    @Override
+    public String toString() {
+        return name;
+    }
 }

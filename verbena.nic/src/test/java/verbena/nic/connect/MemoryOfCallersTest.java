@@ -8,10 +8,12 @@ import java.nio.charset.StandardCharsets;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import verbena.verbs.Access;
+import verbena.verbs.InvalidStateException;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionOptions;
@@ -36,11 +38,15 @@ class MemoryOfCallersTest {
             MemoryRegion readOnly = server.allocate(100, Set.of(Access.REMOTE_READ));
             MemoryRegion closed = server.allocate(100);
             closed.close();
-            for (MemoryRegion bad : new MemoryRegion[] {readOnly, closed}) {
-                assertThatIllegalArgumentException()
-                        .isThrownBy(() -> server.receive(bad.slice(0, 100)))
-                        .withMessageContaining("region");
-            }
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> server.receive(readOnly))
+                    .withMessageContaining("LOCAL_WRITE");
+            refuses("receive", () -> server.receive(closed));
+            refuses("receive", () -> server.postReceive(closed.slice(8)));
+            refuses("send", () -> server.send(closed));
+            refuses("write", () -> server.write(closed, writable.remote()));
+            refuses("write", () -> server.postWriteWithImmediate(closed, writable.remote(), 1));
+            refuses("read", () -> server.postRead(writable.remote(), closed));
             for (int[] bad : new int[][] {{-1, 10}, {0, 101}, {100, 1}, {0, -1}}) {
                 assertThatExceptionOfType(IndexOutOfBoundsException.class)
                         .isThrownBy(() -> server.receive(writable.slice(bad[0], bad[1])));
@@ -49,6 +55,12 @@ class MemoryOfCallersTest {
             assertThat(server.receiveText(100)).isEqualTo("first");
             sending.get(60, TimeUnit.SECONDS);
         }
+    }
+
+    private static void refuses(String verb, ThrowingCallable call) {
+        assertThatExceptionOfType(InvalidStateException.class)
+                .isThrownBy(call)
+                .withMessageMatching(verb + ": memory region \\S+ is closed");
     }
 
     private static CompletableFuture<Void> send(Connection from, String text) {

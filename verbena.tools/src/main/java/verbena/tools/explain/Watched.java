@@ -16,6 +16,7 @@ final class Watched {
     final String name;
     final MemoryRegion region;
     private final boolean isNumbers;
+    private final MemorySegment memory;
     private final MemorySegment before;
 
     /// @param isNumbers whether it holds 64-bit numbers, which are told as such
@@ -24,13 +25,14 @@ final class Watched {
         this.name = name;
         this.region = region;
         this.isNumbers = isNumbers;
+        this.memory = region.segment();
         this.before = MemorySegment.ofArray(new byte[(int) region.length()]);
         take();
     }
 
     /// Takes the present content for the content of the last look, after the application itself has written.
     void take() {
-        before.copyFrom(region.segment());
+        before.copyFrom(memory);
     }
 
     /// Returns the changes since the last look, in words; null when there are none.
@@ -39,14 +41,13 @@ final class Watched {
         if (region.isClosed()) {
             return null;
         }
-        MemorySegment now = region.segment();
-        long first = now.mismatch(before);
+        long first = memory.mismatch(before);
         if (first < 0) {
             return null;
         }
-        long end = end(now, first);
-        String words = words(now, first, end);
-        MemorySegment.copy(now, first, before, first, end - first);
+        long end = end(memory, first);
+        String words = words(memory, first, end);
+        MemorySegment.copy(memory, first, before, first, end - first);
         return words;
     }
 

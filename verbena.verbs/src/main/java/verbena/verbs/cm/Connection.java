@@ -39,9 +39,10 @@ import verbena.verbs.SendBatch;
 /// Interrupting a thread in [WorkRequest#await()] does not end the connection.
 ///
 /// Memory is registered ([#allocate]), and nothing is copied. The forms for arrays and strings copy once. A
-/// destination that is too short throws [IndexOutOfBoundsException] before anything is posted. For requests of
-/// other kinds (a fence, a SEND with immediate data), use [#queuePair()] with completion queues of the program
-/// ([ConnectionOptions#withCompletionQueues]). One queue serves either the program or these methods, not both.
+/// destination that is too short throws [IndexOutOfBoundsException] before anything is posted, and a closed region
+/// throws [InvalidStateException]. For requests of other kinds (a fence, a SEND with immediate data), use
+/// [#queuePair()] with completion queues of the program ([ConnectionOptions#withCompletionQueues]). One queue serves
+/// either the program or these methods, not both.
 ///
 /// [#connect] or [ConnectionListener#accept()] makes it, and the program closes it, also after the peer has ended it
 /// ([#whenClosed]). Closing disconnects, and frees the memory of [#allocate]: the program must not use that any more.
@@ -229,6 +230,7 @@ public final class Connection implements AutoCloseable {
     }
 
     private WorkRequest startSend(boolean reusable, LocalMemory data) throws InterruptedException {
+        requireOpen("send", data);
         return poster.start(sends, "send", reusable, r -> queuePair.postSend(r.wrId, data));
     }
 
@@ -245,9 +247,9 @@ public final class Connection implements AutoCloseable {
     /// Waits for a message, which fills `into` from its beginning. To wait for a limited time, use [#postReceive].
     ///
     /// @throws ConnectionException when the connection has ended, or the message is longer than `into`
-    /// @throws IllegalArgumentException when the region is closed, or without the right LOCAL_WRITE
+    /// @throws IllegalArgumentException when the region is without the right LOCAL_WRITE
     public ReceivedMessage receive(LocalMemory into) throws InterruptedException {
-        requireWritable(into);
+        requireWritable("receive", into);
         return ahead != null ? ahead.receive(into.segment()) : poster.finishReceive(startReceive(true, into));
     }
 
@@ -267,9 +269,9 @@ public final class Connection implements AutoCloseable {
     /// of them. The message is copied to `into` when the program sees that the request is done.
     ///
     /// @throws ConnectionException when the connection has ended
-    /// @throws IllegalArgumentException when the region is closed, or without the right LOCAL_WRITE
+    /// @throws IllegalArgumentException when the region is without the right LOCAL_WRITE
     public WorkRequest postReceive(LocalMemory into) throws InterruptedException {
-        requireWritable(into);
+        requireWritable("receive", into);
         return ahead != null ? ahead.post(into) : startReceive(false, into);
     }
 
@@ -289,7 +291,8 @@ public final class Connection implements AutoCloseable {
         if (ahead != null) {
             return ahead.receive(maxBytes);
         }
-        return poster.toCopy(maxBytes, copy -> poster.finishBytes(startReceive(true, copy.slice(0, maxBytes))));
+        return poster.toCopy(
+                "receive", maxBytes, copy -> poster.finishBytes(startReceive(true, copy.slice(0, maxBytes))));
     }
 
     /// Waits for a message of text in UTF-8, of up to `maxBytes` bytes.
@@ -298,13 +301,17 @@ public final class Connection implements AutoCloseable {
     }
 
     /// Refuses memory that the device may not write, before a message is on its way there.
-    private void requireWritable(LocalMemory into) {
-        MemoryRegion region = into.region();
-        if (region.isClosed()) {
-            ending.checkOpen("receive"); // closing has closed it
+    private void requireWritable(String verb, LocalMemory into) {
+        requireOpen(verb, into);
+        if (!into.region().access().contains(Access.LOCAL_WRITE)) {
+            throw new IllegalArgumentException(verb + ": into: needs the right LOCAL_WRITE, got " + into.region());
         }
-        if (region.isClosed() || !region.access().contains(Access.LOCAL_WRITE)) {
-            throw new IllegalArgumentException("region: open, and with the right LOCAL_WRITE, got " + region);
+    }
+
+    private void requireOpen(String verb, LocalMemory memory) {
+        if (memory.region().isClosed()) {
+            ending.checkOpen(verb); // closing has closed it
+            throw new InvalidStateException(verb + ": " + memory.region() + " is closed");
         }
     }
 
@@ -329,6 +336,7 @@ public final class Connection implements AutoCloseable {
     }
 
     private WorkRequest startWrite(boolean reusable, LocalMemory from, RemoteMemory to) throws InterruptedException {
+        requireOpen("write", from);
         requireRoom(from.length(), to.length());
         return poster.start(sends, "write", reusable, r -> queuePair.postWrite(r.wrId, from, to));
     }
@@ -356,6 +364,7 @@ public final class Connection implements AutoCloseable {
 
     private WorkRequest startWriteWithImmediate(boolean reusable, LocalMemory from, RemoteMemory to, int immediate)
             throws InterruptedException {
+        requireOpen("write", from);
         requireRoom(from.length(), to.length());
         return poster.start(
                 sends, "write", reusable, r -> queuePair.postWriteWithImmediate(r.wrId, from, to, immediate));
@@ -371,7 +380,7 @@ public final class Connection implements AutoCloseable {
     ///
     /// @param into at least as long as `from`
     /// @throws ConnectionException when the connection has ended, or the peer does not allow it
-    /// @throws IllegalArgumentException when the region is closed, or without the right LOCAL_WRITE
+    /// @throws IllegalArgumentException when the region is without the right LOCAL_WRITE
     /// @throws IndexOutOfBoundsException when `into` is too short
     public void read(RemoteMemory from, LocalMemory into) throws InterruptedException {
         poster.finish(startRead(true, from, into));
@@ -380,14 +389,14 @@ public final class Connection implements AutoCloseable {
     /// Posts a read from the peer's memory.
     ///
     /// @throws ConnectionException when the connection has ended
-    /// @throws IllegalArgumentException when the region is closed, or without the right LOCAL_WRITE
+    /// @throws IllegalArgumentException when the region is without the right LOCAL_WRITE
     /// @throws IndexOutOfBoundsException when `into` is too short
     public WorkRequest postRead(RemoteMemory from, LocalMemory into) throws InterruptedException {
         return startRead(false, from, into);
     }
 
     private WorkRequest startRead(boolean reusable, RemoteMemory from, LocalMemory into) throws InterruptedException {
-        requireWritable(into);
+        requireWritable("read", into);
         requireRoom(from.length(), into.length());
         return poster.start(sends, "read", reusable, r -> queuePair.postRead(r.wrId, from, into));
     }
@@ -402,7 +411,7 @@ public final class Connection implements AutoCloseable {
                     "from: an array has at most " + Integer.MAX_VALUE + " bytes, got " + from);
         }
         int length = (int) from.length();
-        return poster.toCopy(length, copy -> {
+        return poster.toCopy("read", length, copy -> {
             read(from, copy);
             return length;
         });

@@ -523,8 +523,7 @@ public final class ConnectionId implements VerbsObject {
     public String toString() {
         InetSocketAddress here = local;
         InetSocketAddress there = peer;
-        return "connection identifier" + (here == null ? "" : " at " + text(here))
-                + (there == null ? "" : " to " + text(there));
+        return "connection" + (here == null ? "" : " at " + text(here)) + (there == null ? "" : " to " + text(there));
     }
 
     static String text(InetSocketAddress address) {

@@ -156,7 +156,7 @@ final class Poster {
             return;
         }
         MemoryRegion copy = staging.borrow(length);
-        MemorySegment.copy(data, 0, copy.segment(), ValueLayout.JAVA_BYTE, 0, length);
+        MemorySegment.copy(data, 0, memory(verb, copy), ValueLayout.JAVA_BYTE, 0, length);
         finish(start(sends, verb, true, request -> {
             try (SendBatch batch = queuePair.sendBatch()) {
                 begin.begin(batch, request.wrId).sge(copy, 0, length).signaled().submit();
@@ -166,11 +166,20 @@ final class Poster {
     }
 
     /// Receives or reads up to `length` bytes into registered memory, and copies them out.
-    byte[] toCopy(int length, Fill fill) throws InterruptedException {
+    byte[] toCopy(String verb, int length, Fill fill) throws InterruptedException {
         MemoryRegion copy = staging.borrow(length);
         byte[] data = new byte[fill.fill(copy)];
-        MemorySegment.copy(copy.segment(), 0, MemorySegment.ofArray(data), 0, data.length);
+        MemorySegment.copy(memory(verb, copy), 0, MemorySegment.ofArray(data), 0, data.length);
         staging.giveBack(copy);
         return data;
+    }
+
+    /// Returns the bytes of a region of the connection, which another thread may close.
+    private MemorySegment memory(String verb, MemoryRegion region) {
+        try {
+            return region.segment();
+        } catch (InvalidStateException e) {
+            throw ending.refused(verb, e);
+        }
     }
 }

@@ -34,6 +34,8 @@ final class ReceivesAhead {
     private final Poster poster;
     private final Outstanding receives;
     private final MemoryRegion memory;
+    /// The bytes of that memory, also when it is closed meanwhile.
+    private final MemorySegment arrived;
     private final int bytes;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition posted = lock.newCondition();
@@ -60,6 +62,7 @@ final class ReceivesAhead {
         this.receives = receives;
         this.bytes = bytes;
         this.memory = memory;
+        this.arrived = memory.segment();
         this.slots = new ArrayDeque<>(count);
     }
 
@@ -87,7 +90,7 @@ final class ReceivesAhead {
     ReceivedMessage receive(MemorySegment into) throws InterruptedException {
         Slot slot = takeNow();
         WorkRequest request = await(slot, into.byteSize());
-        MemorySegment.copy(memory.segment(), slot.memory.offset(), into, 0, request.bytesInMemory());
+        MemorySegment.copy(arrived, slot.memory.offset(), into, 0, request.bytesInMemory());
         ReceivedMessage message = request.message();
         receives.recycle(request);
         again(slot);
@@ -98,9 +101,8 @@ final class ReceivesAhead {
     byte[] receive(int maxBytes) throws InterruptedException {
         Slot slot = takeNow();
         WorkRequest request = await(slot, maxBytes);
-        byte[] message = memory.segment()
-                .asSlice(slot.memory.offset(), request.bytesInMemory())
-                .toArray(ValueLayout.JAVA_BYTE);
+        byte[] message =
+                arrived.asSlice(slot.memory.offset(), request.bytesInMemory()).toArray(ValueLayout.JAVA_BYTE);
         receives.recycle(request);
         again(slot);
         return message;
@@ -148,7 +150,7 @@ final class ReceivesAhead {
         } else if (length > into.length()) {
             fail(request, tooLong(length, into.length()));
         } else {
-            MemorySegment.copy(memory.segment(), slot.memory.offset(), into.segment(), 0, length);
+            MemorySegment.copy(arrived, slot.memory.offset(), into.segment(), 0, length);
             return true;
         }
         return false;
