@@ -4,9 +4,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayDeque;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.TreeSet;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import verbena.messages.protocol.Incoming;
@@ -33,7 +34,11 @@ final class Calls {
     // Under the lock of the worker.
     private final OwnCalls asked;
     /// The calls that wait for a place, the oldest first.
-    private final ArrayDeque<Asked<?>> queued = new ArrayDeque<>();
+    private final LinkedHashSet<Asked<?>> queued = new LinkedHashSet<>();
+    /// Those of them that have a time limit; first the one whose time is over first.
+    private final TreeSet<Asked<?>> limited = new TreeSet<>(Calls::inOrderOfLimits);
+    /// The number of calls that have waited for a place.
+    private long turns;
     /// Whether the calls of the queue are being begun.
     private boolean isBeginning;
     /// Whether a look at the time limits is to come, and when the next one is.
@@ -72,6 +77,9 @@ final class Calls {
         /// The time limit in nanoseconds, zero for none.
         private final long limitNanos;
         private final long begun = System.nanoTime();
+        /// Its number among the calls that have waited for a place.
+        private long turn;
+
         private MemorySegment request = MemorySegment.NULL;
         private boolean isRequestBound;
         private MemorySegment answer = MemorySegment.NULL;
@@ -270,8 +278,11 @@ final class Calls {
             return;
         }
         call.pending.withdrawnBy(() -> cancel(call));
-        queued.addLast(call);
-        beginQueued();
+        if (queued.isEmpty() && mayBegin()) {
+            beginNow(call);
+        } else {
+            enqueue(call);
+        }
         traffic.pump(remote);
         if (call.limitNanos > 0 && !call.pending.isDone()) {
             long now = System.nanoTime();
@@ -286,23 +297,51 @@ final class Calls {
         }
         isBeginning = true;
         try {
-            while (!queued.isEmpty() && (asked.hasPlace() || remote.peer().isLost())) {
-                Asked<?> next = queued.removeFirst();
-                MemorySegment request = next.request;
-                next.request = MemorySegment.NULL; // the message has it now
-                next.bind(request);
-                MessageCounters.CALLS.increment();
-                long now = System.nanoTime();
-                asked.begin(next, request, next.limitNanos == 0 ? 0 : next.left(now), now);
+            while (!queued.isEmpty() && mayBegin()) {
+                Asked<?> next = queued.getFirst();
+                boolean _ = dequeue(next);
+                beginNow(next);
             }
         } finally {
             isBeginning = false;
         }
     }
 
+    private boolean mayBegin() {
+        return asked.hasPlace() || remote.peer().isLost();
+    }
+
+    private void beginNow(Asked<?> call) {
+        MemorySegment request = call.request;
+        call.request = MemorySegment.NULL; // the message has it now
+        call.bind(request);
+        MessageCounters.CALLS.increment();
+        long now = System.nanoTime();
+        asked.begin(call, request, call.limitNanos == 0 ? 0 : call.left(now), now);
+    }
+
+    private void enqueue(Asked<?> call) {
+        call.turn = ++turns;
+        queued.addLast(call);
+        if (call.limitNanos > 0) {
+            limited.add(call);
+        }
+    }
+
+    /// Takes a call out of the queue; returns false when it is not there.
+    private boolean dequeue(Asked<?> call) {
+        limited.remove(call);
+        return queued.remove(call);
+    }
+
+    private static int inOrderOfLimits(Asked<?> a, Asked<?> b) {
+        long later = a.begun + a.limitNanos - (b.begun + b.limitNanos); // a difference of times may pass the largest
+        return later == 0 ? Long.compare(a.turn, b.turn) : Long.signum(later);
+    }
+
     private boolean cancel(Asked<?> call) {
         return traffic.ask(() -> {
-            boolean isGivenUp = queued.remove(call) || asked.giveUp(call);
+            boolean isGivenUp = dequeue(call) || asked.giveUp(call);
             if (isGivenUp) {
                 call.pending.cancelled();
                 traffic.pump(remote);
@@ -336,25 +375,20 @@ final class Calls {
                 late.fail(CallException.Reason.TIMEOUT, "no answer within " + late.timeLimit);
             }
         }
-        queued.removeIf(each -> hasFailed(each, now));
+        while (!limited.isEmpty() && limited.first().isLate(now)) {
+            Asked<?> late = limited.first();
+            boolean _ = dequeue(late);
+            late.fail(CallException.Reason.TIMEOUT, "no place for it within " + late.timeLimit);
+        }
         long next = asked.nanosToDeadline(now);
-        for (Asked<?> each : queued) {
-            if (each.limitNanos > 0) {
-                next = next < 0 ? each.left(now) : Math.min(next, each.left(now));
-            }
+        if (!limited.isEmpty()) {
+            long left = limited.first().left(now);
+            next = next < 0 ? left : Math.min(next, left);
         }
         if (next >= 0) {
             lookWithin(next, now);
         }
         traffic.pump(remote);
-    }
-
-    private static boolean hasFailed(Asked<?> call, long now) {
-        if (call.isLate(now)) {
-            call.fail(CallException.Reason.TIMEOUT, "no place for it within " + call.timeLimit);
-            return true;
-        }
-        return false;
     }
 
     // ---- arrivals
@@ -370,6 +404,7 @@ final class Calls {
     void lose(String why) {
         List<Asked<?>> waiting = List.copyOf(queued);
         queued.clear();
+        limited.clear();
         asked.lose(why);
         waiting.forEach(each -> each.failed(why));
     }

@@ -25,6 +25,7 @@ import verbena.verbs.WaitSource;
 import verbena.verbs.Waitable;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
+import verbena.verbs.waiting.TimeLimits;
 
 /// A listener for the peers of a [Worker], at a port of one device or of several. Any thread may accept, and several
 /// at once. A [verbena.verbs.Waiter] waits for peers together with other sources.
@@ -98,8 +99,7 @@ public final class WorkerListener implements AutoCloseable, Waitable {
     /// @throws ConnectionException when the listener is closed, also while waiting, or its device fails
     public RemoteWorker accept() throws InterruptedException {
         while (true) {
-            Optional<RemoteWorker> next =
-                    threads.isEmpty() ? adopted(listeners.getFirst().accept()) : taken(ready.take());
+            Optional<RemoteWorker> next = accept(TimeLimits.FOREVER);
             if (next.isPresent()) {
                 return next.get();
             }
@@ -111,21 +111,24 @@ public final class WorkerListener implements AutoCloseable, Waitable {
     ///
     /// @throws ConnectionException as [#accept()]
     public Optional<RemoteWorker> accept(Duration timeout) throws InterruptedException {
-        long nanos = TimeUnit.NANOSECONDS.convert(timeout);
+        return accept(TimeLimits.nanos(timeout));
+    }
+
+    private Optional<RemoteWorker> accept(long nanos) throws InterruptedException {
         if (!threads.isEmpty()) {
             Optional<RemoteWorker> next = ready.poll(nanos, TimeUnit.NANOSECONDS);
             return next == null ? Optional.empty() : taken(next);
         }
         long start = System.nanoTime();
         while (true) {
-            long left = Math.max(0, nanos - (System.nanoTime() - start));
-            Optional<Connection> connection = listeners.getFirst().accept(Duration.ofNanos(left));
+            Optional<Connection> connection =
+                    listeners.getFirst().accept(Duration.ofNanos(TimeLimits.left(nanos, start)));
             if (connection.isEmpty()) {
                 return Optional.empty();
             }
-            Optional<RemoteWorker> made = adopted(connection.get());
-            if (made.isPresent()) {
-                return made;
+            RemoteWorker made = adopt(connection.get());
+            if (made != null) {
+                return Optional.of(made);
             }
         }
     }
@@ -137,10 +140,6 @@ public final class WorkerListener implements AutoCloseable, Waitable {
             throw new ConnectionException(Reason.CLOSED, "accept: the listener is closed");
         }
         return next;
-    }
-
-    private Optional<RemoteWorker> adopted(Connection connection) {
-        return Optional.ofNullable(adopt(connection));
     }
 
     /// Makes a peer of a connection of the first device; null when it was sent away, or has rails to come.

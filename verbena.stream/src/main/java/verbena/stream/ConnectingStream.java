@@ -20,6 +20,7 @@ import verbena.verbs.cm.ConnectionEvent;
 import verbena.verbs.cm.ConnectionId;
 import verbena.verbs.cm.ConnectionParameters;
 import verbena.verbs.cm.EventChannel;
+import verbena.verbs.waiting.TimeLimits;
 
 /// The making of the connection of a [StreamChannel]. Guarded by the channel.
 final class ConnectingStream {
@@ -89,7 +90,7 @@ final class ConnectingStream {
     /// Returns the stream of the connection; null when it is not made yet and this call may not wait.
     @Nullable
     OpenStream await(boolean waits) throws IOException, InterruptedException {
-        long timeout = StreamOptions.nanos(options.connectTimeout());
+        long timeout = TimeLimits.nanos(options.connectTimeout());
         long start = System.nanoTime();
         while (true) {
             Optional<ConnectionEvent> event;
@@ -105,7 +106,8 @@ final class ConnectingStream {
             }
             if (event.isEmpty() && waits) {
                 throw new SocketTimeoutException("connect: " + id + ": the peer has not answered within "
-                        + StreamOptions.text(timeout) + ", the limit of StreamOptions.withConnectTimeout");
+                        + TimeLimits.text(options.connectTimeout())
+                        + ", the limit of StreamOptions.withConnectTimeout");
             }
             if (event.isEmpty()) {
                 return null;

@@ -21,6 +21,7 @@ import verbena.verbs.ProtectionDomain;
 import verbena.verbs.VerbsException;
 import verbena.verbs.cm.ConnectionId;
 import verbena.verbs.waiting.LeaderFollowers;
+import verbena.verbs.waiting.TimeLimits;
 
 /// The stream of a connection. Safe for use by any thread.
 final class OpenStream implements LeaderFollowers.Source, DeviceWatch.Stream {
@@ -113,16 +114,12 @@ final class OpenStream implements LeaderFollowers.Source, DeviceWatch.Stream {
         boolean interrupted = false;
         while (true) {
             try {
-                boolean _ = await(wanted, nanos == FOREVER ? nanos : left(nanos, start));
+                boolean _ = await(wanted, TimeLimits.left(nanos, start));
                 return interrupted;
             } catch (InterruptedException e) {
                 interrupted = true;
             }
         }
-    }
-
-    private static long left(long nanos, long start) {
-        return Math.max(0, nanos - (System.nanoTime() - start));
     }
 
     @Override

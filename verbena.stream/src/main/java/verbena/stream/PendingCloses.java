@@ -8,6 +8,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import verbena.stream.waiting.ProcessEnd;
+import verbena.verbs.waiting.TimeLimits;
 
 /// The streams of this process that are closed and still have bytes on their way. The kernel sends the bytes that a
 /// closed socket has left. Here a virtual thread waits for them, and so does the end of the process. Any thread may
@@ -67,7 +68,7 @@ final class PendingCloses {
     static boolean await(Duration timeout) throws InterruptedException {
         LOCK.lockInterruptibly();
         try {
-            long left = StreamOptions.nanos(timeout);
+            long left = TimeLimits.nanos(timeout);
             while (!PENDING.isEmpty() && left > 0) {
                 left = CHANGED.awaitNanos(left);
             }

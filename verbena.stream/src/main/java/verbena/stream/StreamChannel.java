@@ -36,6 +36,7 @@ import verbena.verbs.Waitable;
 import verbena.verbs.cm.ConnectionId;
 import verbena.verbs.cm.EventChannel;
 import verbena.verbs.cm.PortSpace;
+import verbena.verbs.waiting.TimeLimits;
 
 /// A connection that carries bytes in both directions, as a socket channel does, over any device. The peer is a
 /// [StreamChannel], or a C program with rsockets (rsocket(7)).
@@ -90,7 +91,7 @@ public final class StreamChannel
         this.options = options;
         this.id = id;
         this.connecting = new ConnectingStream(options, id, events);
-        this.waitNanos = options.timeout().map(StreamOptions::nanos).orElse(OpenStream.FOREVER);
+        this.waitNanos = options.timeout().map(TimeLimits::nanos).orElse(OpenStream.FOREVER);
     }
 
     /// Makes a channel that is not connected yet; [#connectTo] connects it.
@@ -214,7 +215,7 @@ public final class StreamChannel
     /// Reads as [#read(ByteBuffer)] does, with another time limit in blocking mode. The channel can be used after a
     /// timeout.
     public int read(ByteBuffer into, Duration timeout) throws IOException {
-        return read(into, Math.max(1, StreamOptions.nanos(timeout)));
+        return read(into, Math.max(1, TimeLimits.nanos(timeout)));
     }
 
     private int read(ByteBuffer into, long nanos) throws IOException {
@@ -449,7 +450,7 @@ public final class StreamChannel
     /// throw.
     @Override
     public void close() {
-        close(StreamOptions.nanos(options.linger()));
+        close(TimeLimits.nanos(options.linger()));
     }
 
     /// Closes as [#close()] does, on a virtual thread: this call waits for nothing. The end of the process waits for

@@ -35,6 +35,7 @@ import verbena.verbs.cm.ConnectionId;
 import verbena.verbs.cm.EventChannel;
 import verbena.verbs.cm.PortSpace;
 import verbena.verbs.cm.PrivateData;
+import verbena.verbs.waiting.TimeLimits;
 
 /// A listener at a port, which gives out connections as [StreamChannel]s. Any thread may accept, and several at once.
 ///
@@ -153,7 +154,7 @@ public final class StreamListener implements Channel, Waitable {
     ///
     /// @throws IOException as [#accept()]
     public Optional<StreamChannel> accept(Duration timeout) throws IOException {
-        return Optional.ofNullable(accept(StreamOptions.nanos(timeout)));
+        return Optional.ofNullable(accept(TimeLimits.nanos(timeout)));
     }
 
     private @Nullable StreamChannel accept(long nanos) throws IOException {

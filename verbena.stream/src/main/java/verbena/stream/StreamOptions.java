@@ -7,6 +7,7 @@ import verbena.stream.protocol.StreamSizes;
 import verbena.verbs.Context;
 import verbena.verbs.Preview;
 import verbena.verbs.ProtectionDomain;
+import verbena.verbs.waiting.TimeLimits;
 
 /// The options of [StreamChannel] and [StreamListener]. Start with [#defaults()]. Immutable; the constructor throws
 /// [IllegalArgumentException] for a value out of range.
@@ -220,25 +221,8 @@ public record StreamOptions(
         return new StreamSizes(sendBytes, receiveBytes, messages, messages, 0);
     }
 
-    /// Durations that do not fit are for ever.
-    static long nanos(Duration of) {
-        try {
-            return of.toNanos();
-        } catch (ArithmeticException e) {
-            return Long.MAX_VALUE;
-        }
-    }
-
-    /// Returns the text of a time limit, for messages.
-    static String text(long nanos) {
-        long millis = nanos / 1_000_000;
-        return nanos % 1_000_000_000 == 0
-                ? millis / 1_000 + " s"
-                : nanos % 1_000_000 == 0 ? millis + " ms" : nanos / 1_000 + " us";
-    }
-
     /// Returns the text of the time limit of a read or a write.
     static String limit(long nanos) {
-        return text(nanos) + ", the limit of StreamOptions.withTimeout or of this call";
+        return TimeLimits.text(Duration.ofNanos(nanos)) + ", the limit of StreamOptions.withTimeout or of this call";
     }
 }

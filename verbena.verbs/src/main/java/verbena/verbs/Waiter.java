@@ -11,6 +11,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
+import verbena.verbs.waiting.TimeLimits;
 
 /// A place where one thread waits for several sources at once, as at a selector: completions, connection events,
 /// accepted connections, results of messages, streams, and a wake-up by another thread.
@@ -55,8 +56,6 @@ public final class Waiter implements AutoCloseable {
     // No source is forgotten. A source is ready first, and then its listener reads `isListed`. The thread takes a
     // source from the list, clears `isListed`, and only then asks whether it is ready. So it sees the source ready,
     // or the listener lists it again.
-
-    private static final long FOREVER = Long.MAX_VALUE;
 
     /// A source of the waiter, and its listener.
     private final class Source implements Runnable {
@@ -204,18 +203,12 @@ public final class Waiter implements AutoCloseable {
     /// @throws IllegalStateException when another thread waits
     /// @throws InvalidStateException when the waiter is closed, also while waiting
     public Optional<Object> await() throws InterruptedException {
-        return await(FOREVER);
+        return await(TimeLimits.FOREVER);
     }
 
     /// Waits as [#await()] does; empty also when `timeout` passed. [Duration#ZERO] only looks.
     public Optional<Object> await(Duration timeout) throws InterruptedException {
-        long nanos = FOREVER;
-        try {
-            nanos = timeout.toNanos();
-        } catch (ArithmeticException e) {
-            // longer than 292 years
-        }
-        return await(nanos);
+        return await(TimeLimits.nanos(timeout));
     }
 
     private Optional<Object> await(long nanos) throws InterruptedException {
@@ -223,7 +216,7 @@ public final class Waiter implements AutoCloseable {
             throw new IllegalStateException("await: another thread waits: one at a time");
         }
         try {
-            long start = nanos == FOREVER ? 0 : System.nanoTime();
+            long start = nanos == TimeLimits.FOREVER ? 0 : System.nanoTime();
             while (true) {
                 requireOpen("await");
                 if (isWoken) {
@@ -237,8 +230,8 @@ public final class Waiter implements AutoCloseable {
                 if (Thread.interrupted()) {
                     throw new InterruptedException();
                 }
-                long left = nanos == FOREVER ? nanos : nanos - (System.nanoTime() - start);
-                if (left <= 0) {
+                long left = TimeLimits.left(nanos, start);
+                if (left == 0) {
                     return Optional.empty();
                 }
                 sleep(left);
@@ -310,7 +303,7 @@ public final class Waiter implements AutoCloseable {
         if (isOver()) {
             return;
         }
-        if (nanos == FOREVER) {
+        if (nanos == TimeLimits.FOREVER) {
             LockSupport.park(this);
         } else {
             LockSupport.parkNanos(this, nanos);

@@ -20,6 +20,7 @@ import verbena.verbs.QpState;
 import verbena.verbs.QueuePair;
 import verbena.verbs.RemoteMemory;
 import verbena.verbs.SendBatch;
+import verbena.verbs.waiting.TimeLimits;
 
 /// A reliable connection with all objects that it needs, for use like a socket. It has a device, a protection domain,
 /// completion queues, and a queue pair in RTS. The domain is its own, so the peer reaches no other peer's memory.

@@ -20,6 +20,7 @@ import verbena.verbs.Preview;
 import verbena.verbs.VerbsException;
 import verbena.verbs.WaitSource;
 import verbena.verbs.Waitable;
+import verbena.verbs.waiting.TimeLimits;
 
 /// A listener at a port, which gives out [Connection]s as a server socket does. Any thread may accept, and several at
 /// once.
@@ -141,7 +142,7 @@ public final class ConnectionListener implements AutoCloseable, Waitable {
     /// @throws ConnectionException when the listener is closed, also while waiting, or its device fails
     public Connection accept() throws InterruptedException {
         while (true) {
-            Optional<Connection> next = accept(Long.MAX_VALUE);
+            Optional<Connection> next = accept(TimeLimits.FOREVER);
             if (next.isPresent()) {
                 return next.get();
             }
@@ -161,7 +162,7 @@ public final class ConnectionListener implements AutoCloseable, Waitable {
         while (true) {
             Optional<ConnectionEvent> event;
             try {
-                event = channel.await(Math.max(0, nanos - (System.nanoTime() - begin)));
+                event = channel.await(TimeLimits.left(nanos, begin));
             } catch (InvalidStateException e) {
                 throw new ConnectionException(Reason.CLOSED, "accept: the listener is closed", e);
             }

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.ConnectionException.Reason;
 import verbena.verbs.QueuePair;
+import verbena.verbs.waiting.TimeLimits;
 
 /// The making of a [Connection] on the active side, and the meaning of events for it.
 final class ConnectionSetup {
@@ -22,7 +23,7 @@ final class ConnectionSetup {
         }
 
         Duration left() {
-            return Duration.ofNanos(Math.max(0, TimeLimits.nanos(limit) - (System.nanoTime() - begin)));
+            return Duration.ofNanos(TimeLimits.left(TimeLimits.nanos(limit), begin));
         }
     }
 

@@ -24,6 +24,7 @@ import verbena.verbs.VerbsObject;
 import verbena.verbs.WaitSource;
 import verbena.verbs.Waitable;
 import verbena.verbs.spi.ConnectionService;
+import verbena.verbs.waiting.TimeLimits;
 
 /// A channel for the events of connections (rdma_create_event_channel(3)).
 ///
@@ -173,7 +174,7 @@ public final class EventChannel implements VerbsObject, Waitable {
     /// @throws InvalidStateException when the channel is closed, also while waiting
     public ConnectionEvent await() throws InterruptedException {
         while (true) {
-            Optional<ConnectionEvent> event = await(Long.MAX_VALUE);
+            Optional<ConnectionEvent> event = await(TimeLimits.FOREVER);
             if (event.isPresent()) {
                 return event.get();
             }
@@ -224,7 +225,7 @@ public final class EventChannel implements VerbsObject, Waitable {
         }
         long start = System.nanoTime();
         boolean _ = attending.attend(isOver, nanos);
-        return Math.max(0, nanos - (System.nanoTime() - start));
+        return TimeLimits.left(nanos, start);
     }
 
     private boolean isOver() {

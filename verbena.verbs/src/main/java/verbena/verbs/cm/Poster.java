@@ -9,6 +9,7 @@ import verbena.verbs.MemoryRegion;
 import verbena.verbs.QueuePair;
 import verbena.verbs.ReceiveBatch;
 import verbena.verbs.SendBatch;
+import verbena.verbs.waiting.TimeLimits;
 
 /// The posting side of a [Connection], which also waits for requests that no program sees. Any thread.
 final class Poster {

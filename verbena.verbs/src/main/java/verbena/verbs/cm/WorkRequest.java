@@ -9,6 +9,7 @@ import verbena.verbs.VerbsException;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
+import verbena.verbs.waiting.TimeLimits;
 
 /// A posted request of a [Connection]. Until it is done, its memory belongs to the device: the program must neither
 /// read what it receives nor change what it sends.

@@ -47,7 +47,7 @@ import org.jspecify.annotations.Nullable;
 /// `endWait` does not.
 public final class LeaderFollowers {
     /// No limit, in nanoseconds.
-    public static final long FOREVER = Long.MAX_VALUE;
+    public static final long FOREVER = TimeLimits.FOREVER;
 
     /// The source of events. The leader calls it.
     public interface Source {
@@ -167,8 +167,8 @@ public final class LeaderFollowers {
         Node me = enter(set);
         try {
             while (!isThere.test(what)) {
-                long left = nanos == FOREVER ? nanos : nanos - (System.nanoTime() - start);
-                if (left <= 0) {
+                long left = TimeLimits.left(nanos, start);
+                if (left == 0) {
                     return false;
                 }
                 if (Thread.interrupted()) {
