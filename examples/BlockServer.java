@@ -75,7 +75,7 @@ public class BlockServer {
         int right = 0;
         var copies = connection.allocate((long) AT_ONCE * BLOCK);
         for (int first = 0; first < BLOCKS; first += AT_ONCE) {
-            var reads = new WorkRequest[AT_ONCE];
+            var reads = new WorkRequest<?>[AT_ONCE];
             for (int i = 0; i < AT_ONCE; i++) {
                 reads[i] = connection.postRead(
                         blocks.slice(at(first + i), BLOCK), copies.slice((long) i * BLOCK, BLOCK));

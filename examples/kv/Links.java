@@ -63,7 +63,7 @@ final class Links {
             var next = connection.postReceive(outbox.slice(0, 0));
             connection.send(inbox.remote().format());
             while (true) {
-                int length = next.await().immediate();
+                int length = next.await().immediate().orElseThrow();
                 raft.handle(inbox.segment().asSlice(0, length), outbox.segment());
                 next = connection.postReceive(outbox.slice(0, 0)); // the next request finds it
                 connection.send(outbox.slice(0, Raft.ANSWER));

@@ -57,7 +57,7 @@ class RdmaTestTest {
         var into = ends.server().allocate(16);
         var received = ends.server().postReceive(into);
         ends.client().send(new byte[] {1, 2, 3});
-        assertThat(received.await().byteLength()).isEqualTo(3);
+        assertThat(received.await().length()).isEqualTo(3);
     }
 
     @Test

@@ -21,6 +21,7 @@ import verbena.verbs.RemoteMemory;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
 import verbena.verbs.cm.ConnectionOptions;
+import verbena.verbs.cm.ReceivedMessage;
 import verbena.verbs.cm.WorkRequest;
 
 /// The promises of [Connection] beside those of its identifiers.
@@ -65,7 +66,7 @@ public final class Connections {
             MemoryRegion target = ends.b.allocate(800, Access.remoteAll());
             MemoryRegion source = ends.a.allocate(800);
             byte[] wanted = new byte[800];
-            var requests = new ArrayList<WorkRequest>();
+            var requests = new ArrayList<WorkRequest<?>>();
             for (int i = 0; i < 200; i++) {
                 for (int k = 0; k < 4; k++) {
                     wanted[i * 4 + k] = (byte) (i + k);
@@ -74,7 +75,7 @@ public final class Connections {
                 requests.add(ends.a.postWrite(
                         source.slice(i * 4L, 4), target.remote().slice(i * 4L)));
             }
-            for (WorkRequest each : requests) {
+            for (WorkRequest<?> each : requests) {
                 Expect.that("done in time", each.await(fixture.timeout()));
             }
             Expect.bytes("what was written", wanted, ends.a.read(target.remote().slice(0, 800)));
@@ -84,7 +85,7 @@ public final class Connections {
     public static void receivesThatArePostedAheadFillInOrder(Fixture fixture) throws Exception {
         try (var ends = connect(fixture)) {
             MemoryRegion in = ends.b.allocate(400);
-            var receives = new ArrayList<WorkRequest>();
+            var receives = new ArrayList<WorkRequest<ReceivedMessage>>();
             for (int i = 0; i < 4; i++) {
                 receives.add(ends.b.postReceive(in.slice(i * 100L, 100)));
             }
@@ -94,7 +95,7 @@ public final class Connections {
             }
             for (int i = 0; i < 4; i++) {
                 Expect.equal(
-                        "bytes of message " + i, i + 60, receives.get(i).await().byteLength());
+                        "bytes of message " + i, i + 60, receives.get(i).await().length());
             }
         }
     }
@@ -108,7 +109,7 @@ public final class Connections {
             Expect.equal(
                     "before comparing in vain",
                     9L,
-                    ends.a.postCompareSwap(words.slice(8), 5, 1).await().value());
+                    ends.a.postCompareSwap(words.slice(8), 5, 1).await());
         }
     }
 
@@ -137,8 +138,8 @@ public final class Connections {
     public static void closingEndsEveryWait(Fixture fixture) throws Exception {
         try (var ends = connect(fixture)) {
             MemoryRegion in = ends.a.allocate(8);
-            WorkRequest first = ends.a.postReceive(in.slice(0, 8));
-            WorkRequest second = ends.a.postReceive(in.slice(0, 8));
+            WorkRequest<?> first = ends.a.postReceive(in.slice(0, 8));
+            WorkRequest<?> second = ends.a.postReceive(in.slice(0, 8));
             var future = second.toFuture();
             ends.a.close();
             var closed = Expect.thrown("waiting", ConnectionException.class, first::await);
@@ -154,7 +155,7 @@ public final class Connections {
             MemoryRegion in = ends.a.allocate(8);
             var read = ends.a.postRead(secret.slice(0, 8), in.slice(0, 8));
             var behind = ends.a.postRead(secret.slice(0, 8), in.slice(0, 8));
-            for (WorkRequest each : List.of(read, behind)) {
+            for (WorkRequest<?> each : List.of(read, behind)) {
                 var refused = Expect.thrown("waiting", ConnectionException.class, each::await);
                 Expect.equal("reason", ConnectionException.Reason.FAILED, refused.reason());
             }

@@ -99,7 +99,7 @@ class ConnectionEndTest {
         var two = ConnectionOptions.defaults().withSizes(new QueuePairOptions.Sizes(2, 2, 1, 1, 0));
         try (var ends = ConnectedEnds.of(device, two)) {
             MemoryRegion from = ends.client().allocate(8);
-            var posted = new ArrayList<WorkRequest>();
+            var posted = new ArrayList<WorkRequest<?>>();
             while (ends.client().awaitRoom(Duration.ZERO)) { // the peer has posted no receive
                 posted.add(ends.client().postSend(from));
             }
@@ -109,7 +109,7 @@ class ConnectionEndTest {
             ends.server().receive(8);
             assertThat(waiting.get(60, TimeUnit.SECONDS)).isTrue();
             ends.server().receive(8);
-            for (WorkRequest each : posted) {
+            for (WorkRequest<?> each : posted) {
                 each.await();
             }
         }
@@ -132,7 +132,7 @@ class ConnectionEndTest {
             MemoryRegion into = ends.server().allocate(10);
             into.segment().fill((byte) 7);
             MemoryRegion from = ends.client().allocate(1000);
-            WorkRequest sent = ends.client().postWriteWithImmediate(from, target.remote(), -5);
+            WorkRequest<?> sent = ends.client().postWriteWithImmediate(from, target.remote(), -5);
             assertThat(ends.server().receive(into)).isEqualTo(new ReceivedMessage(1000, OptionalInt.of(-5)));
             sent.await();
             assertThat(into.segment().toArray(ValueLayout.JAVA_BYTE)).containsOnly(7);
@@ -140,7 +140,7 @@ class ConnectionEndTest {
             ends.client().postWriteWithImmediate(from, target.remote(), 1);
             assertThat(ends.server().receive(10)).isEmpty(); // the WRITE is no message
 
-            WorkRequest last = ends.client().postSend(from.slice(0, 3));
+            WorkRequest<?> last = ends.client().postSend(from.slice(0, 3));
             assertThat(ends.server().receive(into)).isEqualTo(new ReceivedMessage(3, OptionalInt.empty()));
             last.await();
         }

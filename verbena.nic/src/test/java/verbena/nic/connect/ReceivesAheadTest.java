@@ -22,6 +22,7 @@ import verbena.verbs.ConnectionException.Reason;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.cm.ConnectionOptions;
+import verbena.verbs.cm.ReceivedMessage;
 import verbena.verbs.cm.WorkRequest;
 
 /// Connections that post receives by themselves. Over each kind of software device.
@@ -174,13 +175,13 @@ class ReceivesAheadTest {
         try (var ends = ConnectedEnds.of(device, AHEAD)) {
             MemoryRegion memory = ends.server().allocate(MAX);
             for (int i = 0; i < 200; i++) { // more often than there are receives
-                WorkRequest next = ends.server().postReceive(memory);
+                WorkRequest<ReceivedMessage> next = ends.server().postReceive(memory);
                 assertThat(next.await(Duration.ZERO)).isFalse();
                 assertThat(next.isDone()).isFalse();
                 ends.client().send("message " + i);
                 assertThat(next.await(Duration.ofSeconds(60))).isTrue();
-                assertThat(next.byteLength()).isEqualTo(("message " + i).length());
-                assertThat(text(memory, next.byteLength())).isEqualTo("message " + i);
+                assertThat(next.await().length()).isEqualTo(("message " + i).length());
+                assertThat(text(memory, next.await().length())).isEqualTo("message " + i);
             }
         }
     }
@@ -194,7 +195,7 @@ class ReceivesAheadTest {
     void receivesOfTheProgramAreFilledInTheirOrderThoughItLooksInAnother(String device) throws Exception {
         try (var ends = ConnectedEnds.of(device, AHEAD)) {
             MemoryRegion memory = ends.server().allocate(64 * 16);
-            var posted = new ArrayList<WorkRequest>();
+            var posted = new ArrayList<WorkRequest<?>>();
             for (int i = 0; i < 64; i++) { // as many as there are
                 posted.add(ends.server().postReceive(memory.slice(i * 16L, 16)));
             }
@@ -202,7 +203,7 @@ class ReceivesAheadTest {
             for (int i = 0; i < 65; i++) {
                 ends.client().send(new byte[] {(byte) i});
             }
-            assertThat(next.get(60, TimeUnit.SECONDS).await().byteLength()).isEqualTo(1); // when one was free
+            assertThat(next.get(60, TimeUnit.SECONDS).await().length()).isEqualTo(1); // when one was free
             for (int i = 63; i > 0; i--) {
                 posted.get(i).await();
                 assertThat(memory.segment().get(ValueLayout.JAVA_BYTE, i * 16L)).isEqualTo((byte) i);
@@ -212,7 +213,7 @@ class ReceivesAheadTest {
         }
     }
 
-    private static WorkRequest postReceive(ConnectedEnds ends, MemoryRegion memory) {
+    private static WorkRequest<ReceivedMessage> postReceive(ConnectedEnds ends, MemoryRegion memory) {
         try {
             return ends.server().postReceive(memory.slice(0, 16));
         } catch (InterruptedException e) {
@@ -225,8 +226,7 @@ class ReceivesAheadTest {
     void aFutureOfAReceiveHasItsMessage(String device) throws Exception {
         try (var ends = ConnectedEnds.of(device, AHEAD)) {
             MemoryRegion memory = ends.server().allocate(MAX);
-            var received =
-                    ends.server().postReceive(memory).toFuture().thenApply(done -> text(memory, done.byteLength()));
+            var received = ends.server().postReceive(memory).toFuture().thenApply(done -> text(memory, done.length()));
             ends.client().send("to whom it concerns");
             assertThat(received.get(60, TimeUnit.SECONDS)).isEqualTo("to whom it concerns");
         }
@@ -236,7 +236,7 @@ class ReceivesAheadTest {
     @ValueSource(strings = {"rocev2", "iwarp", "shm"})
     void aMessageThatIsLongerThanThePostedMemoryEndsTheConnection(String device) throws Exception {
         try (var ends = ConnectedEnds.of(device, AHEAD)) {
-            WorkRequest posted = ends.server().postReceive(ends.server().allocate(4));
+            WorkRequest<?> posted = ends.server().postReceive(ends.server().allocate(4));
             ends.client().send("12345");
             assertThatExceptionOfType(ConnectionException.class)
                     .isThrownBy(posted::await)
@@ -252,7 +252,7 @@ class ReceivesAheadTest {
     void memoryThatTheProgramClosesMeanwhileEndsTheConnection(String device) throws Exception {
         try (var ends = ConnectedEnds.of(device, AHEAD)) {
             MemoryRegion memory = ends.server().allocate(100);
-            WorkRequest posted = ends.server().postReceive(memory);
+            WorkRequest<?> posted = ends.server().postReceive(memory);
             memory.close();
             ends.client().send("too late");
             assertThatExceptionOfType(ConnectionException.class)

@@ -226,11 +226,11 @@ public final class Connection implements AutoCloseable {
     /// Posts a message. Its memory must not change until the request is done.
     ///
     /// @throws ConnectionException when the connection has ended
-    public WorkRequest postSend(LocalMemory data) throws InterruptedException {
+    public WorkRequest<Void> postSend(LocalMemory data) throws InterruptedException {
         return startSend(false, data);
     }
 
-    private WorkRequest startSend(boolean reusable, LocalMemory data) throws InterruptedException {
+    private WorkRequest<Void> startSend(boolean reusable, LocalMemory data) throws InterruptedException {
         requireOpen("send", data);
         return poster.start(sends, "send", reusable, r -> queuePair.postSend(r.wrId, data));
     }
@@ -271,12 +271,12 @@ public final class Connection implements AutoCloseable {
     ///
     /// @throws ConnectionException when the connection has ended
     /// @throws IllegalArgumentException when the region is without the right LOCAL_WRITE
-    public WorkRequest postReceive(LocalMemory into) throws InterruptedException {
+    public WorkRequest<ReceivedMessage> postReceive(LocalMemory into) throws InterruptedException {
         requireWritable("receive", into);
         return ahead != null ? ahead.post(into) : startReceive(false, into);
     }
 
-    private WorkRequest startReceive(boolean reusable, LocalMemory into) throws InterruptedException {
+    private WorkRequest<ReceivedMessage> startReceive(boolean reusable, LocalMemory into) throws InterruptedException {
         return poster.start(receives, "receive", reusable, r -> queuePair.postReceive(r.wrId, into));
     }
 
@@ -332,11 +332,12 @@ public final class Connection implements AutoCloseable {
     ///
     /// @throws ConnectionException when the connection has ended
     /// @throws IndexOutOfBoundsException when `to` is too short
-    public WorkRequest postWrite(LocalMemory from, RemoteMemory to) throws InterruptedException {
+    public WorkRequest<Void> postWrite(LocalMemory from, RemoteMemory to) throws InterruptedException {
         return startWrite(false, from, to);
     }
 
-    private WorkRequest startWrite(boolean reusable, LocalMemory from, RemoteMemory to) throws InterruptedException {
+    private WorkRequest<Void> startWrite(boolean reusable, LocalMemory from, RemoteMemory to)
+            throws InterruptedException {
         requireOpen("write", from);
         requireRoom(from.length(), to.length());
         return poster.start(sends, "write", reusable, r -> queuePair.postWrite(r.wrId, from, to));
@@ -358,13 +359,13 @@ public final class Connection implements AutoCloseable {
     ///
     /// @throws ConnectionException when the connection has ended
     /// @throws IndexOutOfBoundsException when `to` is too short
-    public WorkRequest postWriteWithImmediate(LocalMemory from, RemoteMemory to, int immediate)
+    public WorkRequest<Void> postWriteWithImmediate(LocalMemory from, RemoteMemory to, int immediate)
             throws InterruptedException {
         return startWriteWithImmediate(false, from, to, immediate);
     }
 
-    private WorkRequest startWriteWithImmediate(boolean reusable, LocalMemory from, RemoteMemory to, int immediate)
-            throws InterruptedException {
+    private WorkRequest<Void> startWriteWithImmediate(
+            boolean reusable, LocalMemory from, RemoteMemory to, int immediate) throws InterruptedException {
         requireOpen("write", from);
         requireRoom(from.length(), to.length());
         return poster.start(
@@ -392,11 +393,12 @@ public final class Connection implements AutoCloseable {
     /// @throws ConnectionException when the connection has ended
     /// @throws IllegalArgumentException when the region is without the right LOCAL_WRITE
     /// @throws IndexOutOfBoundsException when `into` is too short
-    public WorkRequest postRead(RemoteMemory from, LocalMemory into) throws InterruptedException {
+    public WorkRequest<Void> postRead(RemoteMemory from, LocalMemory into) throws InterruptedException {
         return startRead(false, from, into);
     }
 
-    private WorkRequest startRead(boolean reusable, RemoteMemory from, LocalMemory into) throws InterruptedException {
+    private WorkRequest<Void> startRead(boolean reusable, RemoteMemory from, LocalMemory into)
+            throws InterruptedException {
         requireWritable("read", into);
         requireRoom(from.length(), into.length());
         return poster.start(sends, "read", reusable, r -> queuePair.postRead(r.wrId, from, into));
@@ -434,13 +436,13 @@ public final class Connection implements AutoCloseable {
         return poster.finish(startFetchAdd(true, to, add));
     }
 
-    /// Posts an addition to the first 8 bytes of `to`; [WorkRequest#value()] is the previous value. Throws as
+    /// Posts an addition to the first 8 bytes of `to`; the result is the previous value. Throws as
     /// [#fetchAdd].
-    public WorkRequest postFetchAdd(RemoteMemory to, long add) throws InterruptedException {
+    public WorkRequest<Long> postFetchAdd(RemoteMemory to, long add) throws InterruptedException {
         return startFetchAdd(false, to, add);
     }
 
-    private WorkRequest startFetchAdd(boolean reusable, RemoteMemory to, long add) throws InterruptedException {
+    private WorkRequest<Long> startFetchAdd(boolean reusable, RemoteMemory to, long add) throws InterruptedException {
         requireWord("fetchAdd", to);
         MemoryRegion words = sends.words("fetchAdd");
         return poster.start(
@@ -468,12 +470,12 @@ public final class Connection implements AutoCloseable {
         return poster.finish(startCompareSwap(true, to, compare, swap));
     }
 
-    /// Posts a comparison and replacement; [WorkRequest#value()] is the previous value. Throws as [#fetchAdd].
-    public WorkRequest postCompareSwap(RemoteMemory to, long compare, long swap) throws InterruptedException {
+    /// Posts a comparison and replacement; the result is the previous value. Throws as [#fetchAdd].
+    public WorkRequest<Long> postCompareSwap(RemoteMemory to, long compare, long swap) throws InterruptedException {
         return startCompareSwap(false, to, compare, swap);
     }
 
-    private WorkRequest startCompareSwap(boolean reusable, RemoteMemory to, long compare, long swap)
+    private WorkRequest<Long> startCompareSwap(boolean reusable, RemoteMemory to, long compare, long swap)
             throws InterruptedException {
         requireWord("compareSwap", to);
         MemoryRegion words = sends.words("compareSwap");

@@ -35,13 +35,13 @@ final class Outstanding {
     private final LeaderFollowers threads = new LeaderFollowers(lock, completions);
 
     // Under the lock.
-    private final @Nullable WorkRequest[] places;
+    private final @Nullable WorkRequest<?>[] places;
     /// The threads that wait for the request at a place, and perhaps for one that was there before.
     private final LeaderFollowers.WaitSet[] waiting;
     private final int[] free;
     private int freeCount;
     private long rounds;
-    private final ArrayDeque<WorkRequest> spare = new ArrayDeque<>();
+    private final ArrayDeque<WorkRequest<?>> spare = new ArrayDeque<>();
     /// The threads that wait for room, the oldest first, each by itself.
     private final ArrayDeque<LeaderFollowers.WaitSet> queued = new ArrayDeque<>();
 
@@ -59,7 +59,7 @@ final class Outstanding {
         this.ending = ending;
         this.allocate = allocate;
         this.queue = queue;
-        this.places = new WorkRequest[depth];
+        this.places = new WorkRequest<?>[depth];
         this.waiting = new LeaderFollowers.WaitSet[depth];
         this.free = new int[depth];
         for (int i = 0; i < depth; i++) {
@@ -78,7 +78,8 @@ final class Outstanding {
     ///
     /// @param reusable whether no program sees it, so that [#recycle] gets it back
     /// @throws InvalidStateException when there is nothing to wait for any more
-    WorkRequest begin(String verb, boolean reusable) throws InterruptedException {
+    @SuppressWarnings("unchecked") // the results of one that is used again have no type: no program sees it
+    <T> WorkRequest<T> begin(String verb, boolean reusable) throws InterruptedException {
         requireOurs(verb);
         lock.lock();
         try {
@@ -89,9 +90,9 @@ final class Outstanding {
                 throw broken(verb);
             }
             int place = free[--freeCount];
-            WorkRequest request = reusable ? spare.pollLast() : null;
+            WorkRequest<T> request = reusable ? (WorkRequest<T>) spare.pollLast() : null;
             if (request == null) {
-                request = new WorkRequest(this);
+                request = new WorkRequest<>(this);
             }
             request.begin(verb, ++rounds << PLACE_BITS | place);
             places[place] = request;
@@ -149,7 +150,7 @@ final class Outstanding {
     }
 
     private boolean isEachPosted() {
-        for (WorkRequest each : places) {
+        for (WorkRequest<?> each : places) {
             if (each == null || !each.isPosted()) {
                 return false;
             }
@@ -165,7 +166,7 @@ final class Outstanding {
     }
 
     /// Withdraws a request that could not be posted.
-    void withdraw(WorkRequest request) {
+    void withdraw(WorkRequest<?> request) {
         lock.lock();
         try {
             vacate(request);
@@ -174,7 +175,7 @@ final class Outstanding {
         }
     }
 
-    private void vacate(WorkRequest request) {
+    private void vacate(WorkRequest<?> request) {
         assert lock.isHeldByCurrentThread() : "places change under the lock";
         int place = (int) request.wrId;
         if (places[place] == request) {
@@ -186,7 +187,7 @@ final class Outstanding {
     }
 
     /// Takes back a request that is done and that no program knows.
-    void recycle(WorkRequest request) {
+    void recycle(WorkRequest<?> request) {
         lock.lock();
         try {
             spare.addLast(request);
@@ -214,7 +215,7 @@ final class Outstanding {
     // ---- waiting
 
     /// Waits until the request is done; false when `nanos` have passed. With none it looks, and does not wait.
-    boolean await(WorkRequest request, long nanos) throws InterruptedException {
+    boolean await(WorkRequest<?> request, long nanos) throws InterruptedException {
         if (request.isFinished()) {
             return true;
         }
@@ -303,7 +304,7 @@ final class Outstanding {
 
     private void finish(WorkCompletion wc) {
         int place = (int) wc.wrId();
-        WorkRequest request = place >= 0 && place < places.length ? places[place] : null;
+        WorkRequest<?> request = place >= 0 && place < places.length ? places[place] : null;
         if (request == null || request.wrId != wc.wrId()) {
             return; // the program has posted it by itself
         }
@@ -319,14 +320,10 @@ final class Outstanding {
         tell(request);
     }
 
-    private void tell(WorkRequest request) {
+    private void tell(WorkRequest<?> request) {
         threads.tell(waiting[(int) request.wrId]);
-        CompletableFuture<WorkRequest> future = request.future;
-        if (future != null) {
-            complete(request, future);
-            if (--futures == 0) {
-                threads.tell(pump);
-            }
+        if (request.completeFuture() && --futures == 0) {
+            threads.tell(pump);
         }
     }
 
@@ -337,7 +334,7 @@ final class Outstanding {
             if (broken == null) {
                 broken = why;
             }
-            for (WorkRequest request : places) {
+            for (WorkRequest<?> request : places) {
                 if (request != null) {
                     request.finish(why);
                     vacate(request);
@@ -354,17 +351,17 @@ final class Outstanding {
 
     // ---- futures
 
-    CompletableFuture<WorkRequest> futureOf(WorkRequest request) {
+    <T> CompletableFuture<T> futureOf(WorkRequest<T> request) {
         lock.lock();
         try {
-            CompletableFuture<WorkRequest> known = request.future;
+            CompletableFuture<T> known = request.future;
             if (known != null) {
                 return known;
             }
-            var future = new CompletableFuture<WorkRequest>();
+            var future = new CompletableFuture<T>();
             request.future = future;
             if (request.isFinished()) {
-                complete(request, future);
+                boolean _ = request.completeFuture();
                 return future;
             }
             futures++;
@@ -376,19 +373,6 @@ final class Outstanding {
         } finally {
             lock.unlock();
         }
-    }
-
-    /// Completes a future on a thread of its own: what the program does then must not hold up the thread that
-    /// reads.
-    private static void complete(WorkRequest request, CompletableFuture<WorkRequest> future) {
-        Thread.startVirtualThread(() -> {
-            request.deliver();
-            if (request.isOk()) {
-                future.complete(request);
-            } else {
-                future.completeExceptionally(request.failure());
-            }
-        });
     }
 
     /// Waits as long as there are futures to complete.

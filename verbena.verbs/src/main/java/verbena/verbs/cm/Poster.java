@@ -15,7 +15,7 @@ import verbena.verbs.waiting.TimeLimits;
 final class Poster {
     /// Posts a request.
     interface Post {
-        void post(WorkRequest request);
+        void post(WorkRequest<?> request);
     }
 
     /// Begins a request in a batch.
@@ -55,9 +55,9 @@ final class Poster {
     /// Posts a request, when the queue pair has room for it.
     ///
     /// @param reusable whether no program sees it, so that [#finish] follows
-    WorkRequest start(Outstanding queue, String verb, boolean reusable, Post post) throws InterruptedException {
+    <T> WorkRequest<T> start(Outstanding queue, String verb, boolean reusable, Post post) throws InterruptedException {
         ending.checkOpen(verb);
-        WorkRequest request = null;
+        WorkRequest<T> request = null;
         boolean posted = false;
         try {
             request = queue.begin(verb, reusable);
@@ -75,14 +75,14 @@ final class Poster {
     }
 
     /// Posts a receive without memory.
-    void postEmptyReceive(WorkRequest request) {
+    void postEmptyReceive(WorkRequest<?> request) {
         try (ReceiveBatch batch = queuePair.receiveBatch()) {
             batch.receive(request.wrId).submit();
         }
     }
 
     /// Posts an atomic, whose previous value goes to the request's word.
-    void postAtomic(MemoryRegion words, WorkRequest request, Begin begin) {
+    void postAtomic(MemoryRegion words, WorkRequest<?> request, Begin begin) {
         try (SendBatch batch = queuePair.sendBatch()) {
             begin.begin(batch, request.wrId)
                     .sge(words, request.word(), Long.BYTES)
@@ -94,7 +94,7 @@ final class Poster {
     /// Waits until a request that no program sees is done.
     ///
     /// @return its result
-    long finish(WorkRequest request) throws InterruptedException {
+    long finish(WorkRequest<?> request) throws InterruptedException {
         await(request);
         long result = request.value;
         request.outstanding().recycle(request);
@@ -102,7 +102,7 @@ final class Poster {
     }
 
     /// Waits until a receive that no program sees is done.
-    ReceivedMessage finishReceive(WorkRequest request) throws InterruptedException {
+    ReceivedMessage finishReceive(WorkRequest<?> request) throws InterruptedException {
         await(request);
         ReceivedMessage message = request.message();
         receives.recycle(request);
@@ -112,7 +112,7 @@ final class Poster {
     /// Waits until a receive that no program sees is done.
     ///
     /// @return the bytes that are in its memory
-    int finishBytes(WorkRequest request) throws InterruptedException {
+    int finishBytes(WorkRequest<?> request) throws InterruptedException {
         await(request);
         int bytes = request.bytesInMemory();
         receives.recycle(request);
@@ -120,7 +120,7 @@ final class Poster {
     }
 
     /// Waits until a request that no program sees is done. [#finish] takes it back.
-    void await(WorkRequest request) throws InterruptedException {
+    void await(WorkRequest<?> request) throws InterruptedException {
         Outstanding queue = request.outstanding();
         boolean inTime = false;
         try {

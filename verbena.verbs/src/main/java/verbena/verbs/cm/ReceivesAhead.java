@@ -22,7 +22,7 @@ final class ReceivesAhead {
     /// A receive that is posted.
     private static final class Slot {
         private final LocalMemory memory;
-        private @Nullable WorkRequest request;
+        private @Nullable WorkRequest<ReceivedMessage> request;
 
         private Slot(LocalMemory memory) {
             this.memory = memory;
@@ -42,7 +42,7 @@ final class ReceivesAhead {
     // Under the lock.
     private final ArrayDeque<Slot> slots;
     /// The requests that the program has, and whose messages are not delivered, the oldest first.
-    private final ArrayDeque<WorkRequest> given = new ArrayDeque<>();
+    private final ArrayDeque<WorkRequest<ReceivedMessage>> given = new ArrayDeque<>();
     /// Whether one could not be posted again.
     private boolean isOver;
 
@@ -89,7 +89,7 @@ final class ReceivesAhead {
     /// Waits for a message, and copies it to the beginning of `into`.
     ReceivedMessage receive(MemorySegment into) throws InterruptedException {
         Slot slot = takeNow();
-        WorkRequest request = await(slot, into.byteSize());
+        WorkRequest<ReceivedMessage> request = await(slot, into.byteSize());
         MemorySegment.copy(arrived, slot.memory.offset(), into, 0, request.bytesInMemory());
         ReceivedMessage message = request.message();
         receives.recycle(request);
@@ -100,7 +100,7 @@ final class ReceivesAhead {
     /// Waits for a message of up to `maxBytes` bytes.
     byte[] receive(int maxBytes) throws InterruptedException {
         Slot slot = takeNow();
-        WorkRequest request = await(slot, maxBytes);
+        WorkRequest<ReceivedMessage> request = await(slot, maxBytes);
         byte[] message =
                 arrived.asSlice(slot.memory.offset(), request.bytesInMemory()).toArray(ValueLayout.JAVA_BYTE);
         receives.recycle(request);
@@ -110,9 +110,9 @@ final class ReceivesAhead {
 
     /// Gives the program the oldest receive. Its message is copied to the beginning of `into` when the program sees
     /// that it is done.
-    WorkRequest post(LocalMemory into) throws InterruptedException {
+    WorkRequest<ReceivedMessage> post(LocalMemory into) throws InterruptedException {
         Slot slot = take("postReceive");
-        WorkRequest request = Objects.requireNonNull(slot.request);
+        WorkRequest<ReceivedMessage> request = Objects.requireNonNull(slot.request);
         request.deliverBy(() -> deliver(slot, request, into));
         lock.lock();
         try {
@@ -123,7 +123,7 @@ final class ReceivesAhead {
         return request;
     }
 
-    private void deliver(Slot slot, WorkRequest request, LocalMemory into) {
+    private void deliver(Slot slot, WorkRequest<ReceivedMessage> request, LocalMemory into) {
         boolean isDelivered = false;
         try {
             isDelivered = request.isOk() && copy(slot, request, into);
@@ -143,7 +143,7 @@ final class ReceivesAhead {
     }
 
     /// Copies a message; returns false when the program has no memory for it, which ends the connection.
-    private boolean copy(Slot slot, WorkRequest request, LocalMemory into) {
+    private boolean copy(Slot slot, WorkRequest<ReceivedMessage> request, LocalMemory into) {
         int length = request.bytesInMemory();
         if (into.region().isClosed()) {
             fail(request, "the program has closed the memory of a receive");
@@ -156,7 +156,7 @@ final class ReceivesAhead {
         return false;
     }
 
-    private void fail(WorkRequest request, String why) {
+    private void fail(WorkRequest<ReceivedMessage> request, String why) {
         ending.end(Reason.FAILED, "receive failed: " + why);
         request.fail(why);
     }
@@ -184,7 +184,7 @@ final class ReceivesAhead {
                 if (oldest != null) {
                     return oldest;
                 }
-                WorkRequest first = given.peekFirst();
+                WorkRequest<ReceivedMessage> first = given.peekFirst();
                 if (first == null) {
                     posted.await();
                 } else {
@@ -198,7 +198,7 @@ final class ReceivesAhead {
     }
 
     /// Waits for the message of a request that the program has: its receive can then be posted again.
-    private void awaitDelivery(WorkRequest request) throws InterruptedException {
+    private void awaitDelivery(WorkRequest<ReceivedMessage> request) throws InterruptedException {
         lock.unlock();
         try {
             boolean _ = receives.await(request, Long.MAX_VALUE);
@@ -209,9 +209,9 @@ final class ReceivesAhead {
     }
 
     /// Waits for the message of this receive.
-    private WorkRequest await(Slot slot, long maxBytes) throws InterruptedException {
+    private WorkRequest<ReceivedMessage> await(Slot slot, long maxBytes) throws InterruptedException {
         boolean received = false;
-        WorkRequest request = Objects.requireNonNull(slot.request);
+        WorkRequest<ReceivedMessage> request = Objects.requireNonNull(slot.request);
         try {
             poster.await(request);
             int length = request.bytesInMemory();

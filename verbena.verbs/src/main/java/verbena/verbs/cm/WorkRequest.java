@@ -18,8 +18,9 @@ import verbena.verbs.waiting.TimeLimits;
 /// any of its requests reads the completions of all, and wakes the threads whose requests are done. When the
 /// connection ends, its unfinished requests are done, with a [ConnectionException].
 ///
+/// @param <T> type of the result: [ReceivedMessage] of a receive, [Long] of an atomic, otherwise [Void]
 /// @since 0.1
-public final class WorkRequest {
+public final class WorkRequest<T> {
     private final Outstanding outstanding;
 
     // Guarded by the lock of `outstanding`; what is after `done` is fixed once that is true.
@@ -27,7 +28,7 @@ public final class WorkRequest {
     long wrId;
 
     @Nullable
-    CompletableFuture<WorkRequest> future;
+    CompletableFuture<T> future;
 
     /// Whether it was posted, and will be completed.
     private volatile boolean posted;
@@ -35,12 +36,11 @@ public final class WorkRequest {
     private WcStatus status = WcStatus.SUCCESS;
     private String cause = "";
     private @Nullable VerbsException trouble;
+    private WcOpcode opcode = WcOpcode.SEND;
     private int byteLength;
-    private boolean hasImmediate;
-    private int immediate;
-    /// Whether the peer's WRITE has taken this receive, and left its memory unchanged.
-    private boolean isWrite;
+    private OptionalInt immediate = OptionalInt.empty();
 
+    /// The value that an atomic found.
     long value;
 
     /// The work that is left before a program may see that it is done; null for none.
@@ -67,13 +67,15 @@ public final class WorkRequest {
         return done;
     }
 
-    /// Waits until it is done. A thread that is interrupted leaves the request outstanding.
+    /// Waits until it is done, and returns the result. A thread that is interrupted leaves the request outstanding.
     ///
-    /// @return this
+    /// @return what a receive has received, or the value that an atomic found before it changed it; null of other
+    ///     requests
     /// @throws ConnectionException when the connection has ended, or the peer refuses the request
-    public WorkRequest await() throws InterruptedException {
+    public T await() throws InterruptedException {
         outstanding.await(this, Long.MAX_VALUE);
-        return checked();
+        requireOk();
+        return result();
     }
 
     /// Waits until it is done; false when `timeout` passed. The request is then still outstanding, and a thread can
@@ -84,7 +86,7 @@ public final class WorkRequest {
         if (!outstanding.await(this, TimeLimits.nanos(timeout))) {
             return false;
         }
-        checked();
+        requireOk();
         return true;
     }
 
@@ -96,58 +98,48 @@ public final class WorkRequest {
         }
     }
 
-    /// Returns a future of this request, to compose several. A virtual thread completes it, even while no thread
+    /// Returns a future of the result, to compose several. A virtual thread completes it, even while no thread
     /// waits. Cancelling it does not cancel the request. Each call returns the same future.
-    public CompletableFuture<WorkRequest> toFuture() {
+    public CompletableFuture<T> toFuture() {
         return outstanding.futureOf(this);
     }
 
-    /// Returns the number of bytes received or read, or those that the peer's WRITE with immediate data has written.
-    /// It has no meaning for a SEND or a WRITE of this side.
-    ///
-    /// @throws IllegalStateException when it is not done
-    public int byteLength() {
-        return known(byteLength);
-    }
-
-    /// Returns whether the message had immediate data. Only a receive can have them.
-    ///
-    /// @throws IllegalStateException when it is not done
-    public boolean hasImmediate() {
-        return known(hasImmediate ? 1 : 0) != 0;
-    }
-
-    /// Returns the 32 bits of immediate data that the peer sent.
-    ///
-    /// @throws IllegalStateException when it is not done, or had none
-    public int immediate() {
-        if (!hasImmediate()) {
-            throw new IllegalStateException(verb + ": the message had no immediate data");
-        }
-        return immediate;
-    }
-
-    /// Returns the value that an atomic found before it changed it. It has no meaning for other requests.
-    ///
-    /// @throws IllegalStateException when it is not done
-    public long value() {
-        known(0);
-        return value;
-    }
-
-    private int known(int result) {
-        if (!done) {
-            throw new IllegalStateException(verb + ": the request is outstanding");
-        }
-        return result;
-    }
-
-    private WorkRequest checked() {
+    private void requireOk() {
         deliver();
         if (!isOk()) {
             throw failure();
         }
-        return this;
+    }
+
+    /// Returns the result of one that is done. The methods of [Connection] give each kind its type.
+    @SuppressWarnings({"unchecked", "NullAway"}) // a Void has no other value
+    private T result() {
+        Object found = switch (opcode) {
+            case RECV, RECV_RDMA_WITH_IMM -> message();
+            case FETCH_ADD, COMP_SWAP -> value;
+            default -> null;
+        };
+        return (T) found;
+    }
+
+    /// Completes its future, if it has one, on a thread of its own: what the program does then must not hold up the
+    /// thread that reads. Once it is done.
+    ///
+    /// @return false when it has none
+    boolean completeFuture() {
+        CompletableFuture<T> known = future;
+        if (known == null) {
+            return false;
+        }
+        Thread.startVirtualThread(() -> {
+            deliver();
+            if (isOk()) {
+                known.complete(result());
+            } else {
+                known.completeExceptionally(failure());
+            }
+        });
+        return true;
     }
 
     ConnectionException failure() {
@@ -165,12 +157,13 @@ public final class WorkRequest {
 
     /// Returns what it has received.
     ReceivedMessage message() {
-        return new ReceivedMessage(byteLength, hasImmediate ? OptionalInt.of(immediate) : OptionalInt.empty());
+        return new ReceivedMessage(byteLength, immediate);
     }
 
-    /// Returns the number of bytes that are in the memory of a receive.
+    /// Returns the number of bytes that are in the memory of a receive. A peer's WRITE has taken the receive, and left
+    /// its memory unchanged.
     int bytesInMemory() {
-        return isWrite ? 0 : byteLength;
+        return opcode == WcOpcode.RECV_RDMA_WITH_IMM ? 0 : byteLength;
     }
 
     /// Sets the work that is left before a program may see that it is done. Before a program sees it.
@@ -197,7 +190,7 @@ public final class WorkRequest {
         status = WcStatus.LOC_LEN_ERR;
         cause = why;
         byteLength = 0;
-        hasImmediate = false;
+        immediate = OptionalInt.empty();
     }
 
     // ---- under the lock
@@ -228,10 +221,9 @@ public final class WorkRequest {
     void finish(WorkCompletion wc) {
         status = wc.status();
         cause = wc.cause();
+        opcode = wc.ok() ? wc.opcode() : WcOpcode.SEND;
         byteLength = wc.ok() ? (int) wc.byteLength() : 0;
-        hasImmediate = wc.ok() && wc.hasImmediate();
-        immediate = wc.ok() ? wc.immediate() : 0;
-        isWrite = wc.ok() && wc.opcode() == WcOpcode.RECV_RDMA_WITH_IMM;
+        immediate = wc.ok() && wc.hasImmediate() ? OptionalInt.of(wc.immediate()) : OptionalInt.empty();
         done = true;
     }
 

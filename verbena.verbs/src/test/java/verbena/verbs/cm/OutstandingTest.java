@@ -27,7 +27,7 @@ class OutstandingTest {
         /// Opens when a thread waits here.
         private final CountDownLatch isLed = new CountDownLatch(1);
 
-        void complete(WorkRequest request) {
+        void complete(WorkRequest<?> request) {
             done.add(request.wrId);
         }
 
@@ -105,7 +105,7 @@ class OutstandingTest {
     }
 
     /// A thread that waits for room, at the queue.
-    private FutureTask<WorkRequest> waiting(Outstanding outstanding) throws InterruptedException {
+    private FutureTask<WorkRequest<Object>> waiting(Outstanding outstanding) throws InterruptedException {
         var waiting = new FutureTask<>(() -> outstanding.begin("send", false));
         Thread.ofVirtual().start(waiting);
         queue.isLed.await();
@@ -115,8 +115,8 @@ class OutstandingTest {
     @Test
     void aThreadThatWaitsAtTheQueueHasTheRoomOfARequestThatCannotBePosted() throws Exception {
         Outstanding outstanding = withRoomFor(1);
-        WorkRequest refused = outstanding.begin("send", false);
-        FutureTask<WorkRequest> waiting = waiting(outstanding);
+        WorkRequest<?> refused = outstanding.begin("send", false);
+        FutureTask<WorkRequest<Object>> waiting = waiting(outstanding);
         outstanding.withdraw(refused);
         assertThat(waiting.get().isFinished()).isFalse();
     }
@@ -124,13 +124,13 @@ class OutstandingTest {
     @Test
     void aThreadThatWaitsAtTheQueueHasTheRoomOfARequestThatIsDone() throws Exception {
         Outstanding outstanding = withRoomFor(2);
-        WorkRequest first = outstanding.begin("send", false);
+        WorkRequest<?> first = outstanding.begin("send", false);
         first.onPosted();
-        WorkRequest late = outstanding.begin("send", false);
-        FutureTask<WorkRequest> waiting = waiting(outstanding);
+        WorkRequest<?> late = outstanding.begin("send", false);
+        FutureTask<WorkRequest<Object>> waiting = waiting(outstanding);
         late.onPosted();
         queue.complete(first);
-        WorkRequest next = waiting.get();
+        WorkRequest<?> next = waiting.get();
         assertThat((int) next.wrId).isEqualTo((int) first.wrId);
         assertThat(first.isFinished()).isTrue();
         assertThat(late.isFinished()).isFalse();

@@ -33,7 +33,7 @@ public final class Waits {
     static final class Completions implements CompletionQueue {
         private final ConcurrentLinkedQueue<Long> done = new ConcurrentLinkedQueue<>();
 
-        void add(WorkRequest request) {
+        void add(WorkRequest<?> request) {
             done.add(request.wrId);
         }
 
@@ -116,9 +116,9 @@ public final class Waits {
                     depth);
         }
 
-        WorkRequest post() {
+        WorkRequest<?> post() {
             try {
-                WorkRequest request = outstanding.begin("send", false);
+                WorkRequest<?> request = outstanding.begin("send", false);
                 request.onPosted();
                 return request;
             } catch (InterruptedException e) {
@@ -126,7 +126,7 @@ public final class Waits {
             }
         }
 
-        boolean await(WorkRequest request) {
+        boolean await(WorkRequest<?> request) {
             try {
                 return outstanding.await(request, LIMIT_NANOS);
             } catch (InterruptedException e) {
@@ -140,8 +140,8 @@ public final class Waits {
     @Outcome(id = "true, true", expect = Expect.ACCEPTABLE, desc = "Both are told.")
     @State
     public static class TwoWaitForTheirOwn extends Requests {
-        private final WorkRequest first;
-        private final WorkRequest second;
+        private final WorkRequest<?> first;
+        private final WorkRequest<?> second;
 
         public TwoWaitForTheirOwn() {
             super(2);
@@ -167,7 +167,7 @@ public final class Waits {
     @Outcome(id = "true, true", expect = Expect.ACCEPTABLE, desc = "Both are told.")
     @State
     public static class TwoWaitForOne extends Requests {
-        private final WorkRequest request;
+        private final WorkRequest<?> request;
 
         public TwoWaitForOne() {
             super(1);
@@ -194,7 +194,7 @@ public final class Waits {
             desc = "The waiting thread is told; the other may have looked too early.")
     @State
     public static class LookBesideWait extends Requests {
-        private final WorkRequest request;
+        private final WorkRequest<?> request;
 
         public LookBesideWait() {
             super(1);
@@ -218,7 +218,7 @@ public final class Waits {
     @Outcome(id = "true, true", expect = Expect.ACCEPTABLE, desc = "One has its room, the other its request.")
     @State
     public static class RoomBesideWait extends Requests {
-        private final WorkRequest request;
+        private final WorkRequest<?> request;
 
         public RoomBesideWait() {
             super(1);
@@ -228,7 +228,7 @@ public final class Waits {
 
         @Actor
         public void waitingForRoom(ZZ_Result r) {
-            WorkRequest next = post();
+            WorkRequest<?> next = post();
             r.r1 = !next.isFinished();
         }
 
@@ -243,7 +243,7 @@ public final class Waits {
     @Outcome(id = "true, false, true", expect = Expect.ACCEPTABLE, desc = "It failed, and no more is posted.")
     @State
     public static class EndBesideWait extends Requests {
-        private final WorkRequest request;
+        private final WorkRequest<?> request;
 
         public EndBesideWait() {
             super(2);
@@ -277,8 +277,8 @@ public final class Waits {
     @Outcome(id = "true, true, 2", expect = Expect.ACCEPTABLE, desc = "Each has a place of its own.")
     @State
     public static class PlacesBesidePlaces extends Requests {
-        private WorkRequest one;
-        private WorkRequest other;
+        private WorkRequest<?> one;
+        private WorkRequest<?> other;
 
         public PlacesBesidePlaces() {
             super(2);
@@ -286,7 +286,7 @@ public final class Waits {
 
         @Actor
         public void posting(ZZI_Result r) {
-            WorkRequest unsent = post();
+            WorkRequest<?> unsent = post();
             outstanding.withdraw(unsent);
             one = post();
             r.r1 = true;
