@@ -19,7 +19,7 @@ final class Actor implements Runnable {
     /// Actions that a report shows.
     private static final int REMEMBERED = 8;
 
-    /// What it is doing, and since when.
+    /// What it is doing, and since when, in granted time.
     record Doing(String action, long sinceNanos, boolean mayWait) {}
 
     final String name;
@@ -59,7 +59,7 @@ final class Actor implements Runnable {
     }
 
     private void act(Actions.Action action) {
-        doing = Optional.of(new Doing(action.name(), System.nanoTime(), action.mayWait()));
+        doing = Optional.of(new Doing(action.name(), storm.grantedNanos(), action.mayWait()));
         String how = "";
         try {
             action.body().act(this);

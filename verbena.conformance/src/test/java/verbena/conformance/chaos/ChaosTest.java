@@ -33,6 +33,7 @@ class ChaosTest {
     /// So long a run gets round to every action, on a busy machine too.
     private static final int ENOUGH_SECONDS = 600;
     private static final Duration SOON = Duration.ofSeconds(30);
+    private static final Duration LOOK = Duration.ofMillis(10);
 
     @TestFactory
     Stream<DynamicTest> aDeviceStandsWhateverThreadsDo() {
@@ -76,12 +77,12 @@ class ChaosTest {
                 .isEmpty();
     }
 
-    /// Waits until something is so, or for as long as it may take.
+    /// Waits until something is so, or for as much granted time as it may take.
     private static void await(BooleanSupplier until) throws InterruptedException {
         var never = new CountDownLatch(1);
-        long end = System.nanoTime() + SOON.toNanos();
-        while (!until.getAsBoolean() && System.nanoTime() - end < 0) {
-            assertThat(never.await(10, TimeUnit.MILLISECONDS)).isFalse();
+        var time = new GrantedTime(LOOK);
+        while (!until.getAsBoolean() && time.look() < SOON.toNanos()) {
+            assertThat(never.await(LOOK.toMillis(), TimeUnit.MILLISECONDS)).isFalse();
         }
     }
 }

@@ -42,7 +42,8 @@ import verbena.verbs.cm.ConnectionOptions;
 /// An actor's actions follow from the seed; how the actors meet does not. So a seed finds a fault again often, and
 /// not always.
 final class Storm {
-    /// How long a call may take. None waits longer than a second by itself; the rest is for busy machines.
+    /// How much [granted][GrantedTime] time a call may take. None waits longer than a second by itself; the rest is
+    /// for busy machines.
     private static final Duration CALL_MAX = Duration.ofSeconds(15);
     /// A call that waits for something that need not happen is interrupted after this.
     private static final Duration WAIT_MAX = Duration.ofMillis(100);
@@ -53,6 +54,7 @@ final class Storm {
 
     private final Device device;
     private final long seed;
+    private final GrantedTime time = new GrantedTime(LOOK);
     private final List<Context> contexts = new ArrayList<>();
     private final Actions actions;
     private final List<Actor> actors = new ArrayList<>();
@@ -83,6 +85,11 @@ final class Storm {
 
     boolean goesOn() {
         return goesOn;
+    }
+
+    /// The time that the process was granted.
+    long grantedNanos() {
+        return time.nanos();
     }
 
     /// Where our own devices are, the library opens some by itself.
@@ -174,12 +181,12 @@ final class Storm {
     /// Waits until something is so, with an eye on all actors. Ends early when something has failed.
     private void watch(BooleanSupplier until) throws InterruptedException {
         var never = new CountDownLatch(1);
-        long began = System.nanoTime();
+        long began = time.look();
         while (!until.getAsBoolean() && failure.get() == null) {
             if (never.await(LOOK.toNanos(), TimeUnit.NANOSECONDS)) {
                 return;
             }
-            long now = System.nanoTime();
+            long now = time.look();
             for (Actor actor : actors) {
                 Optional<Actor.Doing> doing = actor.doing();
                 if (doing.isPresent()) {
@@ -258,7 +265,7 @@ final class Storm {
                 }
             });
             try (var here = Connection.connect(listener.localAddress(), options.withDevice(from));
-                    var there = accepted.get(CALL_MAX.toSeconds(), TimeUnit.SECONDS)) {
+                    var there = accepted.get()) {
                 MemoryRegion out = here.allocate(BYTES);
                 MemoryRegion in = there.allocate(BYTES, Access.remoteAll());
                 byte[] bytes = new byte[BYTES];
