@@ -42,7 +42,7 @@ class ProgramsTest {
     private static final boolean DEEP = Boolean.getBoolean("verbena.deep");
     private static final int BYTES = 2_000_000;
     /// Of one end of a connection that is idle, with what the collector has not found yet.
-    private static final int HEAP_BYTES_MAX = 17_000;
+    private static final int HEAP_BYTES_MAX = 15_500;
 
     /// The same while it goes by TCP.
     private static final int IDLE_HEAP_BYTES_MAX = 8_000;

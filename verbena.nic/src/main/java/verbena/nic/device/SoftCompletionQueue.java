@@ -49,7 +49,7 @@ public final class SoftCompletionQueue extends OwnedObject
     private final @Nullable SoftCompletionChannel channel;
     /// The queue pairs that report here. They break when the queue overflows, the oldest first, so that a simulated
     /// world is the same each time.
-    private final Set<DeviceQueuePair> queuePairs = Collections.synchronizedSet(new LinkedHashSet<>());
+    private final Set<DeviceQueuePair> queuePairs = Collections.synchronizedSet(new LinkedHashSet<>(1));
     /// Whether a thread takes completions: one at a time. A thread holds it for a few instructions, so others spin.
     /// The holder waits for nothing (see the order of locks in [DeviceContext]).
     @SuppressWarnings("UnusedVariable") // by VarHandle

@@ -7,7 +7,6 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
@@ -37,6 +36,8 @@ import verbena.verbs.WorkCompletion;
 public final class ByteStream {
     static final int CHUNK_BYTES_MAX = 65_536;
     private static final int DEPTH_MIN = 16;
+    /// The domain, the completion queue, two regions and the queue pair.
+    private static final int OBJECTS = 5;
     private static final int DEPTH_MAX = 0xFFFE;
 
     // What a request was, in the upper half of its number; the lower is a length, or which control message.
@@ -46,7 +47,7 @@ public final class ByteStream {
     private static final long RECEIVE = 3L << 32;
     private static final long DIRECT = 4L << 32;
 
-    private final List<VerbsObject> owned = new ArrayList<>();
+    private final List<VerbsObject> owned = new ArrayList<>(OBJECTS);
     private final ProtectionDomain domain;
     private final StreamCompletions completions;
     private final Consumer<WorkCompletion> taker = this::take;
@@ -68,10 +69,10 @@ public final class ByteStream {
     private int sent;
 
     private int sentMax;
-    private final MemoryRegion targets;
     private final PeerBuffers peerBuffers;
 
-    // Receiving.
+    // Receiving: a region that the peer writes to, with the ring, and behind it the list of its buffers and the table
+    // of its mappings.
     private final ReceiveRing receiveRing;
     private final int halfBytes;
     private final int receivesMax;
@@ -119,18 +120,14 @@ public final class ByteStream {
                     sendBytes + (long) ControlMessages.MAX * StreamMessage.TARGET_BYTES,
                     EnumSet.of(Access.LOCAL_WRITE)));
             ring = new SendRing(sendBuffer, sendBytes);
-            Set<Access> written = EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_WRITE);
-            targets = own(domain.allocate(
-                    (long) StreamMessage.TARGETS * StreamMessage.TARGET_BYTES
-                            + (long) sizes.mappings() * StreamMessage.MAPPING_BYTES,
-                    written));
-            peerBuffers = new PeerBuffers(targets);
-            receiveRing = new ReceiveRing(own(domain.allocate(2L * halfBytes, written)), halfBytes);
-            mappings = new StreamMappings(
-                    this,
-                    domain,
-                    targets.segment().asSlice((long) StreamMessage.TARGETS * StreamMessage.TARGET_BYTES),
-                    sizes.mappings());
+            long targets = 2L * halfBytes;
+            long table = targets + (long) StreamMessage.TARGETS * StreamMessage.TARGET_BYTES;
+            MemoryRegion written = own(domain.allocate(
+                    table + (long) sizes.mappings() * StreamMessage.MAPPING_BYTES,
+                    EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_WRITE)));
+            receiveRing = new ReceiveRing(written, halfBytes);
+            peerBuffers = new PeerBuffers(written, targets);
+            mappings = new StreamMappings(this, domain, written.segment().asSlice(table), sizes.mappings());
             qp = own(queuePairs.apply(
                     domain,
                     QueuePairOptions.rc(cq)
@@ -163,8 +160,8 @@ public final class ByteStream {
                 ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN,
                 receivesMax,
                 mappings.count(),
-                targets.address(),
-                targets.rkey(),
+                receiveRing.buffer().address() + 2L * halfBytes,
+                receiveRing.buffer().rkey(),
                 StreamMessage.TARGETS,
                 receiveRing.buffer().address(),
                 receiveRing.buffer().rkey(),

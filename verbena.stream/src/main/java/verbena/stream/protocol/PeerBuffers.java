@@ -9,15 +9,16 @@ import verbena.verbs.MemoryRegion;
 /// The peer's receive buffers, which a [ByteStream] writes to: two at most, in turn. The first comes with the peer's
 /// greeting. The peer writes each later buffer into a list of ours, and the next only when that has been used up.
 final class PeerBuffers {
-    private final MemoryRegion list;
+    private final MemorySegment list;
     private final long[] address = new long[StreamMessage.TARGETS];
     private final int[] key = new int[StreamMessage.TARGETS];
     private final long[] room = new long[StreamMessage.TARGETS];
     private int current;
     private int next = 1;
 
-    PeerBuffers(MemoryRegion list) {
-        this.list = list;
+    /// @param at where in the region the list is
+    PeerBuffers(MemoryRegion region, long at) {
+        this.list = region.segment().asSlice(at, (long) StreamMessage.TARGETS * StreamMessage.TARGET_BYTES);
     }
 
     void begin(StreamMessage.Hello hello) {
@@ -28,14 +29,13 @@ final class PeerBuffers {
 
     /// Takes the entry that the peer has written, if there is one.
     void take() {
-        MemorySegment entries = list.segment();
         long at = (long) next * StreamMessage.TARGET_BYTES;
-        int length = entries.get(JAVA_INT_UNALIGNED, at + 12);
+        int length = list.get(JAVA_INT_UNALIGNED, at + 12);
         if (length != 0 && room[next] == 0) {
-            address[next] = entries.get(JAVA_LONG_UNALIGNED, at);
-            key[next] = entries.get(JAVA_INT_UNALIGNED, at + 8);
+            address[next] = list.get(JAVA_LONG_UNALIGNED, at);
+            key[next] = list.get(JAVA_INT_UNALIGNED, at + 8);
             room[next] = Integer.toUnsignedLong(length);
-            entries.set(JAVA_INT_UNALIGNED, at + 12, 0);
+            list.set(JAVA_INT_UNALIGNED, at + 12, 0);
             next = 1 - next;
         }
     }

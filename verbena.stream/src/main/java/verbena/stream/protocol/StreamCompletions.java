@@ -9,18 +9,16 @@ import verbena.verbs.WorkCompletion;
 
 /// The completions of a [ByteStream]: threads wait for them here and take them.
 final class StreamCompletions {
-    private static final int BATCH = 8;
+    private static final int BATCH_MAX = 8;
 
     private final CompletionQueue cq;
-    private final WorkCompletion[] batch = new WorkCompletion[BATCH];
-    /// Taken by [#await], and waits for [#takeAll].
-    private final WorkCompletion awaited = new WorkCompletion();
-
+    /// Places for completions: more than were ever found at once, so a stream without traffic has few.
+    private WorkCompletion[] batch = {new WorkCompletion()};
+    /// Whether [#await] has taken the first of the batch, which waits for [#takeAll].
     private boolean hasAwaited;
 
     StreamCompletions(CompletionQueue cq) {
         this.cq = cq;
-        Arrays.setAll(batch, _ -> new WorkCompletion());
     }
 
     void arm() {
@@ -32,10 +30,10 @@ final class StreamCompletions {
     /// @throws InvalidStateException when the queue is closed, also while waiting
     void await(long nanos) throws InterruptedException {
         if (nanos == Long.MAX_VALUE) {
-            cq.await(awaited);
+            cq.await(batch[0]);
             hasAwaited = true;
         } else {
-            hasAwaited = cq.await(awaited, Duration.ofNanos(nanos));
+            hasAwaited = cq.await(batch[0], Duration.ofNanos(nanos));
         }
     }
 
@@ -46,17 +44,29 @@ final class StreamCompletions {
         int count = 0;
         if (hasAwaited) {
             hasAwaited = false;
-            taker.accept(awaited);
+            taker.accept(batch[0]);
             count++;
         }
-        int found;
+        boolean mayBeMore;
         do {
-            found = cq.poll(batch);
+            int found = cq.poll(batch);
             for (int i = 0; i < found; i++) {
                 taker.accept(batch[i]);
             }
             count += found;
-        } while (found == BATCH);
+            mayBeMore = found == batch.length;
+            if (mayBeMore && found < BATCH_MAX) {
+                grow();
+            }
+        } while (mayBeMore);
         return count;
+    }
+
+    private void grow() {
+        int known = batch.length;
+        batch = Arrays.copyOf(batch, 2 * known);
+        for (int i = known; i < batch.length; i++) {
+            batch[i] = new WorkCompletion();
+        }
     }
 }

@@ -34,13 +34,14 @@ public final class StreamMappings {
     private final MemorySegment table;
 
     private final int count;
-    private final MemorySegment entry = Arena.ofAuto().allocate(StreamMessage.MAPPING_BYTES);
     private final List<Mapping> mine = new ArrayList<>();
     /// The mappings of this side that the peer is to learn of, in order.
     private final List<Mapping> untold = new ArrayList<>();
 
     private final BitSet indexes = new BitSet();
     private StreamMessage.@Nullable Hello peer;
+    /// An entry on its way to the peer's table; made when one is needed.
+    private @Nullable MemorySegment entry;
 
     /// @param count entries of the table
     StreamMappings(ByteStream stream, ProtectionDomain domain, MemorySegment table, int count) {
@@ -109,19 +110,29 @@ public final class StreamMappings {
         StreamMessage.Hello known = peer;
         while (known != null && !untold.isEmpty() && hasRoom()) {
             Mapping next = untold.removeFirst();
+            MemorySegment row = entry();
             var longs = JAVA_LONG_UNALIGNED.withOrder(known.order());
             var ints = JAVA_INT_UNALIGNED.withOrder(known.order());
-            entry.set(longs, 0, next.offset);
-            entry.set(longs, 8, next.region.address());
-            entry.set(ints, 16, next.region.rkey());
-            entry.set(ints, 20, (int) next.region.length());
+            row.set(longs, 0, next.offset);
+            row.set(longs, 8, next.region.address());
+            row.set(ints, 16, next.region.rkey());
+            row.set(ints, 20, (int) next.region.length());
             long to = known.targets()
                     + (long) known.targetCount() * StreamMessage.TARGET_BYTES
                     + (long) next.index * StreamMessage.MAPPING_BYTES;
             stream.useCredit();
-            stream.ring().put(entry, 0, StreamMessage.MAPPING_BYTES);
+            stream.ring().put(row, 0, StreamMessage.MAPPING_BYTES);
             stream.post(to, known.targetsKey(), StreamMessage.of(StreamMessage.MAPPING, next.index));
         }
+    }
+
+    private MemorySegment entry() {
+        MemorySegment made = entry;
+        if (made == null) {
+            made = Arena.ofAuto().allocate(StreamMessage.MAPPING_BYTES);
+            entry = made;
+        }
+        return made;
     }
 
     private boolean hasRoom() {

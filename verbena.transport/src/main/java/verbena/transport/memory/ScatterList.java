@@ -2,6 +2,9 @@ package verbena.transport.memory;
 
 /// The scatter/gather entries of a request, in parallel arrays that are made once.
 public final class ScatterList {
+    private static final int[] NO_INTS = {};
+    private static final long[] NO_LONGS = {};
+
     public final int[] lkeys;
     public final long[] addresses;
     /// Unsigned.
@@ -12,9 +15,9 @@ public final class ScatterList {
 
     /// @param max entries it can hold
     public ScatterList(int max) {
-        lkeys = new int[max];
-        addresses = new long[max];
-        lengths = new int[max];
+        lkeys = max == 0 ? NO_INTS : new int[max];
+        addresses = max == 0 ? NO_LONGS : new long[max];
+        lengths = max == 0 ? NO_INTS : new int[max];
     }
 
     public void clear() {

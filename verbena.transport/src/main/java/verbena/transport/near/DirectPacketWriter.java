@@ -36,6 +36,7 @@ final class DirectPacketWriter implements DirectPackets {
     private final Transport transport;
 
     private SendRequest request = NONE;
+    private int psnCount;
     private int firstPsn;
     /// The number of PSNs that have all their packets.
     private int index;
@@ -45,7 +46,7 @@ final class DirectPacketWriter implements DirectPackets {
     private boolean isAnswer;
     /// The peer's message that the packets are of, until its data is copied; null for a request of this side.
     private @Nullable Frame message;
-    /// The content of the peer's message; made for the first.
+    /// The content of the peer's message; made for the first that an observer looks at.
     private @Nullable SendRequest ofPeer;
 
     /// @param writer of the packets of requests
@@ -62,7 +63,7 @@ final class DirectPacketWriter implements DirectPackets {
     /// @param psn of its first packet
     DirectPackets of(SendRequest done, int psn) {
         message = null;
-        begin(done, psn);
+        begin(done, done.psnCount, psn);
         return this;
     }
 
@@ -70,19 +71,14 @@ final class DirectPacketWriter implements DirectPackets {
     ///
     /// @param psn of its first packet
     DirectPackets of(Frame arrived, int psn) {
-        SendRequest there = ofPeer;
-        if (there == null) {
-            there = SendRequest.ofInline(DirectMessage.DATA_MAX);
-            ofPeer = there;
-        }
         message = arrived;
-        there.psnCount = Psn.count(DirectMessage.bytes(arrived), p.pathMtu);
-        begin(there, psn);
+        begin(NONE, Psn.count(DirectMessage.bytes(arrived), p.pathMtu), psn);
         return this;
     }
 
-    private void begin(SendRequest with, int psn) {
+    private void begin(SendRequest with, int count, int psn) {
         request = with;
+        psnCount = count;
         firstPsn = psn;
         index = 0;
         asked = 0;
@@ -90,7 +86,7 @@ final class DirectPacketWriter implements DirectPackets {
 
     @Override
     public int left() {
-        return request.psnCount - index;
+        return psnCount - index;
     }
 
     @Override
@@ -105,7 +101,7 @@ final class DirectPacketWriter implements DirectPackets {
         }
         Frame arrived = message;
         if (arrived != null) {
-            copy(arrived);
+            request = copy(arrived);
             message = null;
         }
         MemoryVerdict verdict = switch (request.operation) {
@@ -116,28 +112,30 @@ final class DirectPacketWriter implements DirectPackets {
     }
 
     /// Makes a request of the message.
-    private void copy(Frame arrived) {
-        int psnCount = request.psnCount;
+    private SendRequest copy(Frame arrived) {
+        SendRequest there = ofPeer == null ? SendRequest.ofInline(DirectMessage.DATA_MAX) : ofPeer;
+        ofPeer = there;
         boolean isWrite = DirectMessage.kind(arrived) == DirectMessage.WRITE;
         int flags = DirectMessage.flags(arrived);
         SendOperation plain = isWrite ? SendOperation.WRITE : SendOperation.SEND;
         SendOperation withImmediate = isWrite ? SendOperation.WRITE_WITH_IMMEDIATE : SendOperation.SEND_WITH_IMMEDIATE;
-        request.begin((flags & DirectMessage.WITH_IMMEDIATE) != 0 ? withImmediate : plain, 0);
-        request.psnCount = psnCount;
-        request.solicited = (flags & DirectMessage.SOLICITED) != 0;
-        request.immediateOrKey = DirectMessage.immediate(arrived);
+        there.begin((flags & DirectMessage.WITH_IMMEDIATE) != 0 ? withImmediate : plain, 0);
+        there.psnCount = psnCount;
+        there.solicited = (flags & DirectMessage.SOLICITED) != 0;
+        there.immediateOrKey = DirectMessage.immediate(arrived);
         if (isWrite) {
-            request.remoteAddress = DirectMessage.address(arrived);
-            request.rkey = DirectMessage.rkey(arrived);
+            there.remoteAddress = DirectMessage.address(arrived);
+            there.rkey = DirectMessage.rkey(arrived);
         }
         if ((flags & DirectMessage.PLACED) != 0) {
-            request.scatter.add(request.rkey, request.remoteAddress, DirectMessage.placed(arrived));
-            return;
+            there.scatter.add(there.rkey, there.remoteAddress, DirectMessage.placed(arrived));
+            return there;
         }
-        request.isInline = true;
-        request.inlineBytes = DirectMessage.dataBytes(arrived);
+        there.isInline = true;
+        there.inlineBytes = DirectMessage.dataBytes(arrived);
         MemorySegment.copy(
-                arrived.slot, DirectMessage.dataOffset(arrived), request.inline, 0, DirectMessage.dataBytes(arrived));
+                arrived.slot, DirectMessage.dataOffset(arrived), there.inline, 0, DirectMessage.dataBytes(arrived));
+        return there;
     }
 
     private MemoryVerdict data(Frame frame) {

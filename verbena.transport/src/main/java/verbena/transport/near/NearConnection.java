@@ -33,6 +33,8 @@ public final class NearConnection implements QueuePairProtocol, Shortcut, Detour
     private final SendSteps steps;
     private final QueuePairCore core;
     private final QueuePairParameters p;
+    /// The packets that observers are shown, of one request after the other.
+    private final DirectPacketWriter packets;
 
     /// The memory of the peer; null when all one-sided requests go by packets.
     private @Nullable PeerMemory memory;
@@ -50,26 +52,22 @@ public final class NearConnection implements QueuePairProtocol, Shortcut, Detour
         this.steps = inner.detour(this);
         this.core = steps.core();
         this.p = core.parameters;
+        this.packets = new DirectPacketWriter(core, steps.writer(), Transport.RC);
     }
 
     /// Tries one-sided requests on the peer's memory first, from now on, and by packets when it declines.
     public void peerMemory(PeerMemory near) {
         memory = near;
-        requests = new DirectRequests(near, steps, packets());
+        requests = new DirectRequests(near, steps, packets);
     }
 
     /// Hands messages to the peer's device there first, from now on, and by packets when it declines. Packets go
     /// there too. Comes after [#peerMemory], if that is called.
     public void peerMessages(PeerMessages way) {
-        var answers = new DirectArrivals(core, inner.receiving(), packets());
+        var answers = new DirectArrivals(core, inner.receiving(), packets);
         arrivals = answers;
-        messages = new DirectMessages(way, steps, packets(), answers, memory);
+        messages = new DirectMessages(way, steps, packets, answers, memory);
         inner.watch(way);
-    }
-
-    /// Makes what observers are shown.
-    private DirectPacketWriter packets() {
-        return new DirectPacketWriter(core, steps.writer(), Transport.RC);
     }
 
     // ---- life

@@ -52,8 +52,9 @@ public final class EventChannel implements VerbsObject, Waitable {
     private final ChannelDevices devices;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
-    private final ArrayDeque<Pending> events = new ArrayDeque<>();
-    private final Set<ConnectionId> ids = new LinkedHashSet<>();
+    // Small at first: most channels of streams are of one connection.
+    private final ArrayDeque<Pending> events = new ArrayDeque<>(1);
+    private final Set<ConnectionId> ids = new LinkedHashSet<>(1);
     /// Written under the lock; a thread that attends to a device reads both.
     private volatile boolean hasEvents;
 

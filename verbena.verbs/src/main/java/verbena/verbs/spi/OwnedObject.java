@@ -2,7 +2,6 @@ package verbena.verbs.spi;
 
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -43,9 +42,9 @@ public abstract class OwnedObject implements VerbsObject {
     private record Closing(Thread by, CountDownLatch ended) {}
 
     private volatile String label;
-    // Changed under TREE.
-    private List<OwnedObject> parents = Collections.emptyList();
-    private Collection<OwnedObject> children = Collections.emptyList();
+    // Changed under TREE. Lists that are replaced are smaller than lists that grow.
+    private List<OwnedObject> parents = List.of();
+    private Collection<OwnedObject> children = List.of();
     private @Nullable Closing closing;
     /// Returns whether it is neither closed nor being closed.
     private volatile boolean open = true;
@@ -65,8 +64,7 @@ public abstract class OwnedObject implements VerbsObject {
             from.forEach(OwnedObject::checkOpen);
             for (OwnedObject parent : from) {
                 if (parent.adopt(this)) {
-                    parents = parents.isEmpty() ? new ArrayList<>(1) : parents;
-                    parents.add(parent);
+                    parents = with(parents, parent);
                 }
             }
         }
@@ -77,12 +75,34 @@ public abstract class OwnedObject implements VerbsObject {
         if (children.contains(child)) {
             return false;
         }
-        if (children.isEmpty()) {
-            children = new ArrayList<>(1); // most have one or none
-        } else if (children.size() == FEW) {
+        if (children instanceof List<OwnedObject> few && few.size() < FEW) {
+            children = with(few, child);
+            return true;
+        }
+        if (children instanceof List<OwnedObject>) {
             children = new LinkedHashSet<>(children);
         }
         return children.add(child);
+    }
+
+    private void dismiss(OwnedObject child) {
+        if (children instanceof List<OwnedObject> few) {
+            children = without(few, child);
+        } else {
+            boolean _ = children.remove(child);
+        }
+    }
+
+    private static List<OwnedObject> with(List<OwnedObject> all, OwnedObject more) {
+        OwnedObject[] longer = all.toArray(new OwnedObject[all.size() + 1]);
+        longer[all.size()] = more;
+        return List.of(longer);
+    }
+
+    private static List<OwnedObject> without(List<OwnedObject> all, OwnedObject one) {
+        var left = new ArrayList<>(all);
+        boolean _ = left.remove(one);
+        return List.copyOf(left);
     }
 
     /// Adds a parent.
@@ -95,8 +115,8 @@ public abstract class OwnedObject implements VerbsObject {
     /// Removes a parent, which need not wait for this object any more.
     protected final void leave(OwnedObject parent) {
         synchronized (TREE) {
-            parent.children.remove(this);
-            parents.remove(parent);
+            parent.dismiss(this);
+            parents = without(parents, parent);
         }
     }
 
@@ -226,9 +246,9 @@ public abstract class OwnedObject implements VerbsObject {
     protected final void abandon() {
         synchronized (TREE) {
             for (OwnedObject parent : parents) {
-                parent.children.remove(this);
+                parent.dismiss(this);
             }
-            parents = Collections.emptyList();
+            parents = List.of();
         }
     }
 
