@@ -65,7 +65,7 @@ import verbena.check.races.RaceLog;
 
 /// The classes that hear, and for which rules. One whose rules are all off is not made.
 public final class Watchers {
-    /// What hears for some rules.
+    /// The watcher of some rules.
     ///
     /// @param make makes it
     private record Group(Function<Checker, Watcher> make, Set<Rule> rules) {
