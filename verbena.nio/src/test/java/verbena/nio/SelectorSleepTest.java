@@ -24,6 +24,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class SelectorSleepTest {
     private static final int ROUNDS = 500;
+    /// Half of what the smallest object for each round trip would take, in bytes.
+    private static final int LITTLE = ROUNDS * 8;
 
     private final SelectorProvider provider = new RdmaSelectorProvider();
 
@@ -209,7 +211,7 @@ class SelectorSleepTest {
             pair.client().register(here, SelectionKey.OP_READ);
             ByteBuffer buffer = ByteBuffer.allocateDirect(16);
             long least = Long.MAX_VALUE;
-            for (int attempt = 0; attempt < 200 && least >= ROUNDS; attempt++) { // the compiler needs some
+            for (int attempt = 0; attempt < 200 && least >= LITTLE; attempt++) { // the compiler needs some
                 long before = threads.getTotalThreadAllocatedBytes();
                 for (int i = 0; i < ROUNDS; i++) {
                     pair.client().write(buffer.clear());
@@ -222,9 +224,8 @@ class SelectorSleepTest {
                 }
                 least = Math.min(least, threads.getTotalThreadAllocatedBytes() - before);
             }
-            // A thread that finds a lock taken makes a node to wait in. An object for each message would be 16 times as
-            // much.
-            assertThat(least).as("bytes for %d round trips", ROUNDS).isLessThan(ROUNDS);
+            // A thread that finds a lock taken makes a node to wait in, on a busy machine in some of the rounds.
+            assertThat(least).as("bytes for %d round trips", ROUNDS).isLessThan(LITTLE);
             pair.client().close();
             echo.join();
         }
