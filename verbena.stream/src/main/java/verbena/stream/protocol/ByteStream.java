@@ -252,7 +252,7 @@ public final class ByteStream {
             return 0;
         }
         int count = completions.takeAll(taker);
-        if (receivesUsed > 0 && failure == null && !isOver) {
+        if (receivesUsed > 0 && failure == null && !isOver && !isCutOff) {
             postReceives(receivesUsed);
         }
         receivesUsed = 0;
@@ -476,7 +476,7 @@ public final class ByteStream {
     /// Shows the peer a half that has been read, or gives it credits when it has used up half of them.
     private void giveCredits() {
         boolean isDue = (short) (received - creditsAt) >= 0;
-        if ((!receiveRing.hasHalf() && !isDue) || !hasControl() || isOver) {
+        if ((!receiveRing.hasHalf() && !isDue) || !hasControl() || isOver || isCutOff) {
             return;
         }
         int message = StreamMessage.of(StreamMessage.CREDITS, received + receivesMax & 0xFFFF);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
@@ -45,6 +46,12 @@ class WeakCampaignTest {
         assertThat(run(1, 1, OwnPrograms.CONTROL, isVirtual))
                 .contains("control on weak=standard,seed=1: ")
                 .contains("broken by [late-visibility");
+    }
+
+    /// A stream posted a receive after a failure that its thread had seen.
+    @Test
+    void aSeedThatHasFoundAMistakeFindsNoneAnyMore() throws Exception {
+        assertThat(run(61, 61, "stream", true)).contains("seed 61 of 61").contains(", 0 findings");
     }
 
     private String run(long first, long last, String which, boolean isVirtual) throws Exception {

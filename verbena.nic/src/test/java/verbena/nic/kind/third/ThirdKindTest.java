@@ -125,8 +125,9 @@ class ThirdKindTest {
         assertThat(small.segment().mismatch(MemorySegment.ofArray(new byte[100])))
                 .isEqualTo(-1);
 
+        MemorySegment memory = large.segment();
         large.close();
-        assertThat(large.segment().scope().isAlive()).isFalse();
+        assertThat(memory.scope().isAlive()).isFalse();
         small.close();
         a.close();
         assertThat(events).last().isEqualTo("closed");
