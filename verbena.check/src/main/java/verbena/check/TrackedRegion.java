@@ -13,6 +13,7 @@ public final class TrackedRegion extends TrackedObject {
     private final long length;
     private final int lkey;
     private final int rkey;
+    private volatile boolean isChangedByPeers;
 
     /// @param memory null when this process has no address of it
     /// @param isRegistered whether the memory was the program's before
@@ -55,6 +56,17 @@ public final class TrackedRegion extends TrackedObject {
     /// Returns whether the memory was the program's before.
     public boolean isRegistered() {
         return isRegistered;
+    }
+
+    /// Returns whether a request of a peer was ever about to change bytes of it, as far as the peer is in this process.
+    public boolean isChangedByPeers() {
+        return isChangedByPeers;
+    }
+
+    public void changeByPeers() {
+        if (!isChangedByPeers) {
+            isChangedByPeers = true;
+        }
     }
 
     /// Returns the memory; null when this process has no address of it.

@@ -1,7 +1,5 @@
 package verbena.check.rules;
 
-import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
-
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,25 +20,26 @@ import verbena.verbs.QpState;
 import verbena.verbs.QpType;
 import verbena.verbs.spi.SendOperation;
 
-/// Watches the bytes of the peer that outstanding READs and atomics access, where both ends are in this process. If
-/// they change, and no request can have changed them, a processor has.
+/// Watches the bytes of the peer that outstanding READs read, where both ends are in this process. If they change, and
+/// no request can have changed them, a processor has. Only regions count that no peer has ever changed: of others this
+/// process need not see yet what a completed request has changed.
 ///
 /// A READ of one word may be a look at a flag. A program that reads words of a region by themselves has a protocol of
 /// versions there, so none of its READs of that region counts.
 final class PeerBytes extends Watcher {
-    /// The most READs and atomics that are watched at once: enough for one of a loop to be among them.
+    /// The most READs that are watched at once: enough for one of a loop to be among them.
     private static final int WATCHED = 16;
     /// The most objects of a process in which anything is watched, because all are looked at for each READ.
     private static final int OBJECTS = 256;
     /// Bytes that are all looked at; of more, as many at each end.
     private static final long WHOLE = 64 << 10;
 
-    /// An outstanding READ or atomic.
+    /// An outstanding READ.
     private static final class Watched {
         final TrackedRequest request;
         final TrackedRegion region;
         final MemorySegment bytes;
-        /// The sum of the bytes when it was posted; of an atomic, the word.
+        /// The sum of the bytes when it was posted.
         final long before;
         boolean isShared;
 
@@ -48,11 +47,11 @@ final class PeerBytes extends Watcher {
             this.request = request;
             this.region = region;
             this.bytes = bytes;
-            this.before = value(request, bytes);
+            this.before = Sums.of(bytes, WHOLE, 0);
         }
 
-        static long value(TrackedRequest request, MemorySegment bytes) {
-            return isAtomic(request) ? bytes.get(JAVA_LONG_UNALIGNED, 0) : Sums.of(bytes, WHOLE, 0);
+        boolean isChanged() {
+            return Sums.of(bytes, WHOLE, 0) != before;
         }
     }
 
@@ -69,10 +68,6 @@ final class PeerBytes extends Watcher {
         this.checker = checker;
     }
 
-    private static boolean isAtomic(TrackedRequest request) {
-        return request.operation() == SendOperation.FETCH_ADD || request.operation() == SendOperation.COMPARE_SWAP;
-    }
-
     @Override
     public synchronized void onPost(TrackedRequest request) {
         if (!watched.isEmpty()) {
@@ -80,7 +75,7 @@ final class PeerBytes extends Watcher {
                 each.isShared |= mayChange(request, each.bytes);
             }
         }
-        if (request.operation() == SendOperation.READ || isAtomic(request)) {
+        if (request.operation() == SendOperation.READ) {
             watch(request);
         }
     }
@@ -92,18 +87,16 @@ final class PeerBytes extends Watcher {
         if (region == null || bytes == null) {
             return;
         }
-        if (!isAtomic(request)) {
-            if (bytes.byteSize() <= Long.BYTES) {
-                versioned.put(region, true);
-                List<Told> none = told.remove(region);
-                if (none != null) {
-                    none.forEach(each -> checker.findings().retract(Rule.RACE_PROCESSOR, each.here, each.earlier));
-                }
-                return;
+        if (bytes.byteSize() <= Long.BYTES) {
+            versioned.put(region, true);
+            List<Told> none = told.remove(region);
+            if (none != null) {
+                none.forEach(each -> checker.findings().retract(Rule.RACE_PROCESSOR, each.here, each.earlier));
             }
-            if (versioned.containsKey(region)) {
-                return;
-            }
+            return;
+        }
+        if (region.isChangedByPeers() || versioned.containsKey(region)) {
+            return;
         }
         if (watched.size() < WATCHED && bytes.scope().isAlive() && !mayChange(region.device(), request, bytes)) {
             watched.add(new Watched(request, region, bytes));
@@ -192,20 +185,9 @@ final class PeerBytes extends Watcher {
         if (ended == null || !isOk || ended.isShared || !ended.bytes.scope().isAlive()) {
             return;
         }
-        if (isAtomic(request)) {
-            if (result(request, ended.before) != ended.before) {
-                Told _ = tell(ended);
-            }
-        } else if (Watched.value(request, ended.bytes) != ended.before && !versioned.containsKey(ended.region)) {
+        if (ended.isChanged() && !versioned.containsKey(ended.region)) {
             told.computeIfAbsent(ended.region, _ -> new ArrayList<>()).add(tell(ended));
         }
-    }
-
-    /// Returns the word that an atomic has found; another value if that cannot be read.
-    private static long result(TrackedRequest atomic, long otherwise) {
-        MemorySegment local =
-                atomic.pieces().size() == 1 ? atomic.pieces().getFirst().memory() : null;
-        return local == null || !local.scope().isAlive() ? otherwise : local.get(JAVA_LONG_UNALIGNED, 0);
     }
 
     private Told tell(Watched of) {
@@ -213,8 +195,8 @@ final class PeerBytes extends Watcher {
         checker.findings()
                 .tell(
                         Rule.RACE_PROCESSOR,
-                        "the owner's processor has changed bytes of " + of.region + " that an outstanding "
-                                + of.request.operation() + " accesses: no request can have done it.",
+                        "the owner's processor has changed bytes of " + of.region
+                                + " that an outstanding READ reads: no request can have done it.",
                         finding.here,
                         "it was posted",
                         finding.earlier);

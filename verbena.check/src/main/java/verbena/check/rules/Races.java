@@ -100,6 +100,9 @@ final class Races extends RaceWatcher {
             TrackedPair pair, TrackedRequest request, SendOperation operation, @Nullable Kind kind, List<Local> local) {
         TrackedPair peer = kind == null ? null : checker.peer(pair).orElse(null);
         TrackedRegion target = peer == null ? null : target(peer.device(), request);
+        if (target != null && kind != Kind.READ) {
+            target.changeByPeers();
+        }
         synchronized (this) {
             Chain chain = chains.computeIfAbsent(pair, _ -> model.open());
             RaceStep step = model.request(
