@@ -514,7 +514,8 @@ public final class StreamChannel
 
     // ---- what there is to know
 
-    /// Sets the mode. In non-blocking mode no call waits: reads and writes move as many bytes as they can.
+    /// Sets the mode. In non-blocking mode no call waits except [#close], whose place [#closeLater] takes: reads and
+    /// writes move as many bytes as they can.
     public StreamChannel configureBlocking(boolean block) throws IOException {
         readLock.lock();
         writeLock.lock();
