@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.WeakHashMap;
 import org.jspecify.annotations.Nullable;
 import verbena.check.CallPlace;
@@ -16,6 +17,7 @@ import verbena.check.TrackedRegion;
 import verbena.check.TrackedRequest;
 import verbena.check.TrackedRequest.Piece;
 import verbena.check.Watcher;
+import verbena.check.races.RaceStep;
 import verbena.verbs.QpState;
 import verbena.verbs.QpType;
 import verbena.verbs.spi.SendOperation;
@@ -147,11 +149,8 @@ final class PeerBytes extends Watcher {
     /// Returns whether a request changes memory of the peer.
     private static boolean changes(TrackedRequest request) {
         SendOperation operation = request.operation();
-        return operation != null
-                && (operation.isAtomic()
-                        || operation == SendOperation.WRITE
-                        || operation == SendOperation.WRITE_WITH_IMMEDIATE
-                        || operation == SendOperation.ATOMIC_WRITE);
+        RaceStep.Kind kind = operation == null ? null : RaceWatcher.kind(operation);
+        return kind != null && kind != RaceStep.Kind.READ;
     }
 
     private static boolean fills(TrackedRequest request, MemorySegment bytes) {
@@ -170,8 +169,8 @@ final class PeerBytes extends Watcher {
     }
 
     private static @Nullable MemorySegment target(TrackedRegion region, TrackedRequest request) {
-        long bytes = request.operation() == SendOperation.ATOMIC_WRITE ? Long.BYTES : request.bytes();
-        return region.part(request.remoteAddress() - region.region().address(), bytes);
+        SendOperation operation = Objects.requireNonNull(request.operation(), "a receive has no target");
+        return region.part(request.remoteAddress() - region.region().address(), RaceWatcher.bytes(operation, request));
     }
 
     private @Nullable TrackedPair peer(TrackedRequest request) {

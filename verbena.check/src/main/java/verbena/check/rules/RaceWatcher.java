@@ -51,7 +51,7 @@ abstract class RaceWatcher extends Watcher {
     }
 
     /// Returns how an operation accesses the peer's memory; null when it does not.
-    private static @Nullable Kind kind(SendOperation operation) {
+    static @Nullable Kind kind(SendOperation operation) {
         return switch (operation) {
             case READ -> Kind.READ;
             case WRITE, WRITE_WITH_IMMEDIATE -> Kind.WRITE;
