@@ -99,6 +99,8 @@ final class Jdk {
         static final @Nullable MethodHandle DATAGRAM_OF =
                 find("DatagramChannelImpl", ProtocolFamily.class, boolean.class);
         static final @Nullable MethodHandle PIPE = find("PipeImpl");
+        static final @Nullable MethodHandle SOCKET_OF = find("SocketChannelImpl", ProtocolFamily.class);
+        static final @Nullable MethodHandle LISTENER_OF = find("ServerSocketChannelImpl", ProtocolFamily.class);
 
         private static @Nullable MethodHandle find(String name, Class<?>... more) {
             try {
@@ -130,6 +132,19 @@ final class Jdk {
     static Pipe pipe(SelectorProvider provider) throws IOException {
         MethodHandle made = Constructors.PIPE;
         return made == null ? PROVIDER.openPipe() : (Pipe) make(made.bindTo(provider));
+    }
+
+    static SocketChannel socketChannel(SelectorProvider provider, ProtocolFamily family) throws IOException {
+        MethodHandle made = Constructors.SOCKET_OF;
+        return made == null ? PROVIDER.openSocketChannel(family) : (SocketChannel) make(made.bindTo(provider), family);
+    }
+
+    static ServerSocketChannel serverSocketChannel(SelectorProvider provider, ProtocolFamily family)
+            throws IOException {
+        MethodHandle made = Constructors.LISTENER_OF;
+        return made == null
+                ? PROVIDER.openServerSocketChannel(family)
+                : (ServerSocketChannel) make(made.bindTo(provider), family);
     }
 
     private static Object make(MethodHandle by, Object... arguments) throws IOException {

@@ -63,7 +63,7 @@ public final class RdmaSelectorProvider extends SelectorProvider {
         if (isOurs(family)) {
             return RdmaServerSocketChannel.open(this, new Jdk.Listeners(family), pace);
         }
-        return Jdk.provider().openServerSocketChannel(family);
+        return Jdk.serverSocketChannel(this, family);
     }
 
     @Override
@@ -76,7 +76,7 @@ public final class RdmaSelectorProvider extends SelectorProvider {
         if (isOurs(family)) {
             return new RdmaSocketChannel(this, new Jdk.Sockets(family), pace);
         }
-        return Jdk.provider().openSocketChannel(family);
+        return Jdk.socketChannel(this, family);
     }
 
     private static boolean isOurs(ProtocolFamily family) {

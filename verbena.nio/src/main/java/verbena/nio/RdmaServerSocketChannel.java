@@ -157,25 +157,20 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
 
     private void bindBoth(@Nullable SocketAddress local, int backlog) throws IOException {
         boolean choosesPort = local == null || (local instanceof InetSocketAddress wanted && wanted.getPort() == 0);
-        for (int i = 1; ; i++) {
+        for (int left = TRIES; ; left--) {
             ServerSocketChannel _ = tcp.bind(local, backlog);
             InetSocketAddress at = (InetSocketAddress) Objects.requireNonNull(tcp.getLocalAddress());
             this.local = at;
             try {
                 boolean isForRdma = Routes.listensForRdma(at);
-                listener = isForRdma && pace == null ? listen(at, choosesPort) : null;
+                listener = isForRdma && pace == null ? listen(at, choosesPort && left > 0) : null;
                 isBound = true;
                 if (isForRdma && pace != null && pace.isAtOnce()) {
                     moves.listenAtOnce();
                 }
                 return;
             } catch (BindException e) {
-                if (pace == null) {
-                    replace();
-                }
-                if (!choosesPort || i == TRIES) {
-                    throw e; // another program has the number for RDMA
-                }
+                replace(); // another program has the number for RDMA: the kernel chooses another
             }
         }
     }

@@ -12,6 +12,7 @@ import java.net.StandardProtocolFamily;
 import java.nio.ByteBuffer;
 import java.nio.channels.DatagramChannel;
 import java.nio.channels.Pipe;
+import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
@@ -200,6 +201,19 @@ class MixedPeersTest {
         }
     }
 
+    /// Another user of the host may hold the names of all ports.
+    @Test
+    void aListenerAtAnyPortListensByTcpWhenAllPortsAreTakenForRdma() throws IOException {
+        assumeNearest();
+        try (StreamListener other = StreamListener.bind(freeForTcp());
+                ServerSocketChannel listener =
+                        RdmaServerSocketChannel.open(ours, () -> new OnePort(other.localAddress()), null)) {
+            listener.bind(Providers.anyPort());
+            assertThat(listener.getLocalAddress()).isEqualTo(other.localAddress());
+            assertThat(listener.toString()).contains("TCP only");
+        }
+    }
+
     /// A port that RDMA draws may be taken for TCP.
     private static InetSocketAddress freeForTcp() throws IOException {
         try (ServerSocketChannel free = Jdk.provider().openServerSocketChannel().bind(Providers.anyPort())) {
@@ -231,8 +245,11 @@ class MixedPeersTest {
         try (DatagramChannel any = ours.openDatagramChannel();
                 DatagramChannel ip4 = ours.openDatagramChannel(StandardProtocolFamily.INET);
                 Pipe.SourceChannel source = pipe.source();
-                Pipe.SinkChannel sink = pipe.sink()) {
-            assertThat(List.of(any.provider(), ip4.provider(), source.provider(), sink.provider()))
+                Pipe.SinkChannel sink = pipe.sink();
+                SocketChannel near = ours.openSocketChannel(StandardProtocolFamily.UNIX);
+                ServerSocketChannel nearListener = ours.openServerSocketChannel(StandardProtocolFamily.UNIX)) {
+            assertThat(List.of(any, ip4, source, sink, near, nearListener))
+                    .extracting(SelectableChannel::provider)
                     .containsOnly(ours);
         }
     }

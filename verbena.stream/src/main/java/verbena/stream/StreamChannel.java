@@ -426,8 +426,12 @@ public final class StreamChannel
 
     /// Returns the device that carries the connection, or will carry it. The program must not close it, unless it
     /// opened it.
+    ///
+    /// @throws verbena.verbs.InvalidStateException when no address has been bound or resolved, or the channel was
+    ///     closed before it was connected
     public Context context() {
-        return id.context();
+        OpenStream stream = open; // the identifier of a closed channel is at no device
+        return stream == null ? id.context() : stream.domain().context();
     }
 
     // ---- the end

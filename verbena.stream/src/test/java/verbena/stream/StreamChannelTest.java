@@ -40,6 +40,7 @@ import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.ValueSource;
 import verbena.verbs.ConnectionException;
+import verbena.verbs.Context;
 import verbena.verbs.Waitable;
 import verbena.verbs.Waiter;
 import verbena.verbs.cm.Connection;
@@ -92,6 +93,16 @@ class StreamChannelTest {
     }
 
     // ---- data
+
+    /// A selecting thread asks while another thread closes.
+    @Test
+    void aClosedChannelStillNamesItsDevice() throws Exception {
+        try (var pair = pair()) {
+            Context its = pair.client.context();
+            pair.client.close();
+            assertThat(pair.client.context()).isSameAs(its);
+        }
+    }
 
     @Test
     void peersConnectWhileNoThreadAccepts() throws Exception {

@@ -6,7 +6,9 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import verbena.foreign.linux.LinuxAbi;
 import verbena.foreign.linux.LinuxAbi.SockaddrUn;
@@ -128,7 +130,8 @@ public final class PeerSockets {
 
     /// Takes the one name that will do; null when another socket of our user has it.
     ///
-    /// @throws LinkException when another user has it, or the system does not permit it to this process
+    /// @throws LinkException when another user has it, or a program that accepts no connection, or the system does
+    ///     not permit it to this process
     @Nullable
     public PeerSocket listenAtOnly(String name) {
         PeerSocket listening = listen(name);
@@ -140,17 +143,39 @@ public final class PeerSockets {
 
     /// Checks that no other user has a name: any user of the network namespace can take it first.
     private void checkHolder(String name) {
-        int fd = linux.localSocket();
-        boolean isAnswered = fd >= 0 && linux.connect(fd, address(prefix + name)) == 0;
-        int holder = isAnswered ? linux.peerUser(fd) : user;
-        if (fd >= 0) {
-            LinuxSockets.close(fd);
-        }
-        if (holder != user && holder >= 0) {
+        int holder = holder(name);
+        boolean accepts = holder != -LinuxAbi.EAGAIN && holder != -LinuxAbi.ECONNREFUSED;
+        if (!accepts || (holder >= 0 && holder != user)) {
             throw new LinkException(
                     LinkException.Kind.PORT_IN_USE,
-                    "user " + holder + " of this host has the local socket @" + prefix + name);
+                    (accepts ? "user " + holder + " of this host" : "a program that accepts no connection")
+                            + " has the local socket @" + prefix + name);
         }
+    }
+
+    /// Returns the user that listens at a name, or the system's negated error.
+    private int holder(String name) {
+        int fd = linux.localSocket();
+        if (fd < 0) {
+            return fd;
+        }
+        int result = linux.connect(fd, address(prefix + name));
+        int holder = result < 0 ? result : linux.peerUser(fd);
+        LinuxSockets.close(fd);
+        return holder;
+    }
+
+    /// Returns, in words for the end of a sentence, how many of the names that are `beginning` and a number below
+    /// `count` other users have; empty when they have none.
+    public String othersShare(String beginning, int count) {
+        var shares = new TreeMap<Integer, Integer>();
+        for (int number = 0; number < count; number++) {
+            int _ = shares.merge(holder(beginning + number), 1, Integer::sum);
+        }
+        return shares.tailMap(0).entrySet().stream()
+                .filter(share -> share.getKey() != user)
+                .map(share -> ", " + share.getValue() + " of them by user " + share.getKey() + " of this host")
+                .collect(Collectors.joining());
     }
 
     private LinkException failed(String what, int result) {

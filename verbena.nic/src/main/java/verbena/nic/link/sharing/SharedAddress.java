@@ -111,7 +111,12 @@ public final class SharedAddress {
                 throw new LinkException(
                         LinkException.Kind.PORT_IN_USE,
                         "address " + at.getFirst().gid() + ": all " + Presence.SLOTS
-                                + " slots of the links that share it are taken");
+                                + " slots of the links that share it are taken"
+                                + all.stream()
+                                        .map(address -> address.peers.othersShare(SLOT, Presence.SLOTS))
+                                        .filter(share -> !share.isEmpty())
+                                        .findFirst()
+                                        .orElse(""));
             }
             for (SharedAddress address : all) {
                 address.meet(slot);

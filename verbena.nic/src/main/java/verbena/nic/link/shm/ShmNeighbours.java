@@ -90,7 +90,9 @@ final class ShmNeighbours {
         int own = Presence.draw(RANDOM, this::takeSlot);
         if (own == PeerSocket.NO_SLOT) {
             throw new LinkException(
-                    LinkException.Kind.PORT_IN_USE, "shm: all " + Presence.SLOTS + " slots of this host are taken");
+                    LinkException.Kind.PORT_IN_USE,
+                    "shm: all " + Presence.SLOTS + " slots of this host are taken"
+                            + peers.othersShare(SLOT, Presence.SLOTS));
         }
         roster.settle(own);
         peers.connectEach(SLOT, Presence.SLOTS, own, (other, fd) -> {

@@ -431,8 +431,25 @@ class SharedAddressTest {
         send(peer, link, 3, 1);
         receive(2); // by the test's own links
         assertThat(forwarded()).isZero();
+        assertThatThrownBy(() -> LinkBench.open(address, RoceV2.UDP_PORT, SHARED))
+                .isInstanceOf(LinkException.class)
+                .hasMessageEndingWith("are taken, 254 of them by user 65534 of this host");
         atSlots.destroy();
         atService.destroy();
+    }
+
+    @Test
+    void aServiceWhoseNameAProgramHasThatDoesNotAcceptIsRefusedWithThatName() {
+        try (var arena = Arena.ofConfined()) {
+            String name = "service-%016x".formatted(SERVICE);
+            int held = hold(name, new LinuxSockets(arena), arena);
+            UdpLink link = join();
+            assertThatThrownBy(() -> claims(link).claimService(SERVICE, gidOf(link)))
+                    .isInstanceOf(LinkException.class)
+                    .hasMessage("a program that accepts no connection has the local socket @" + doorName(name));
+            LinuxSockets.close(held);
+            assertThat(claims(link).claimService(SERVICE, gidOf(link))).isTrue();
+        }
     }
 
     @Test
