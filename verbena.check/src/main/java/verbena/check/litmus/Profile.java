@@ -13,29 +13,32 @@ import java.util.regex.Pattern;
 /// @param freedoms the most that it may take
 /// @param isWeak whether the device takes them on purpose, from a seed, so that each has to be seen
 public record Profile(String text, Set<ModelFreedom> freedoms, boolean isWeak) {
-    private static final Pattern KIND = Pattern.compile("(rocev[12]|shm|ib|iwarp)([@_,].*)?");
+    private static final Pattern KIND = Pattern.compile("(rocev[12]|shm|ib|iwarp|rxe\\d+)([@_,].*)?");
 
     public Profile {
         freedoms = Set.copyOf(freedoms);
     }
 
-    /// Returns the profile of a device. Software devices are strong; iWARP's WRITEs complete when TCP has the
-    /// bytes; the option `weak` names freedoms; whatever has another name is taken for a card.
+    /// Returns the profile of a device. Software devices are strong, but iWARP's WRITEs complete when TCP has the
+    /// bytes, and atomics of Linux's soft-RoCE (`rxe0`) are loads and stores. The option `weak` names freedoms.
+    /// Whatever has another name is taken for a card.
     public static Profile of(String device) {
         Matcher kind = KIND.matcher(device);
         if (!kind.matches()) {
             return new Profile("a card", ModelFreedom.of(Level.CARD), false);
         }
         EnumSet<ModelFreedom> freedoms = EnumSet.copyOf(ModelFreedom.of(Level.STRONG));
+        String text = "strong";
         if (kind.group(1).equals("iwarp")) {
             freedoms.add(ModelFreedom.LATE_VISIBILITY);
+            text += ", but " + ModelFreedom.LATE_VISIBILITY.text();
+        } else if (kind.group(1).startsWith("rxe")) {
+            freedoms.add(ModelFreedom.SPLIT_ATOMICS);
+            text += ", but " + ModelFreedom.SPLIT_ATOMICS.text();
         }
         List<String> weak = weak(device);
         if (weak.isEmpty()) {
-            return new Profile(
-                    kind.group(1).equals("iwarp") ? "strong, but " + ModelFreedom.LATE_VISIBILITY.text() : "strong",
-                    freedoms,
-                    false);
+            return new Profile(text, freedoms, false);
         }
         for (String name : weak) {
             switch (name) {
