@@ -99,7 +99,7 @@ public final class Store implements AutoCloseable {
             var probe = new Table.Probe(wanted);
             do {
                 var words = MemorySegment.ofArray(new long[2]);
-                var fromWitness = second.table.get(0, words);
+                var fromWitness = Table.readHead(second.table, words);
                 await(probe.read(first.table), leader, first);
                 await(fromWitness, witness, second);
                 Table.Head head = probe.head();
@@ -167,7 +167,7 @@ public final class Store implements AutoCloseable {
             try {
                 Peer peer = peer(i);
                 var words = MemorySegment.ofArray(new long[2]);
-                await(peer.table.get(0, words), i, peer);
+                await(Table.readHead(peer.table, words), i, peer);
                 Table.Head head = Table.Head.of(words);
                 if (head.isLeader() && head.serving() > latest) {
                     latest = head.serving();

@@ -78,6 +78,12 @@ final class Table {
 
     // ---- at a client
 
+    /// Reads the two words of a replica, each by a READ of its own: they change one by one.
+    static Pending<Void> readHead(PeerMemory table, MemorySegment words) {
+        table.get(PROMISED, words.asSlice(PROMISED, 8));
+        return table.get(SERVING, words.asSlice(SERVING, 8));
+    }
+
     /// The READs of one slot, and of the words of its replica before; they are carried out in this order.
     static final class Probe {
         private final MemorySegment head = MemorySegment.ofArray(new long[2]);
@@ -94,7 +100,7 @@ final class Table {
 
         Pending<Void> read(PeerMemory table) {
             long offset = HEAD + (long) at * Entry.BYTES;
-            table.get(0, head);
+            readHead(table, head);
             table.get(offset, before);
             table.get(offset, slot);
             return table.get(offset, after);

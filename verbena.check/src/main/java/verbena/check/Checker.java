@@ -104,15 +104,15 @@ public final class Checker {
     }
 
     public void closed(TrackedPair pair) {
-        TrackedPair peer = pair.peer();
-        if (peer != null) {
-            peer.peer(null);
-        }
         pairs.computeIfPresent(pair.qpn(), (_, known) -> {
             List<TrackedPair> left = new ArrayList<>(known);
             left.remove(pair);
             return left.isEmpty() ? null : left;
         });
+        TrackedPair peer = pair.peer();
+        if (peer != null) {
+            peer.peer(null);
+        }
     }
 
     public void opened(TrackedRegion region) {
@@ -138,7 +138,7 @@ public final class Checker {
     public Optional<TrackedPair> peer(TrackedPair pair) {
         TrackedPair known = pair.peer();
         if (known != null) {
-            return Optional.of(known);
+            return Optional.of(known).filter(this::isOpen); // it may have been closed while it was looked up
         }
         QpAttributes own = pair.attributes();
         if (own == null || own.path().isEmpty()) {
@@ -157,6 +157,10 @@ public final class Checker {
             }
         }
         return Optional.empty();
+    }
+
+    private boolean isOpen(TrackedPair pair) {
+        return pairs.getOrDefault(pair.qpn(), List.of()).contains(pair);
     }
 
     /// Returns the queue pairs of this process that a path and a number lead to.

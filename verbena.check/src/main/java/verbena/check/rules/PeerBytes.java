@@ -1,5 +1,7 @@
 package verbena.check.rules;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,7 +28,8 @@ import verbena.verbs.spi.SendOperation;
 /// no request can have changed them, a processor has. Only regions count that no peer has ever changed: of others this
 /// process need not see yet what a completed request has changed.
 ///
-/// A READ of one word may be a look at a flag. A program that reads words of a region by themselves has a protocol of
+/// A READ of one word may be a look at a flag, and so may one of a cache line in which one word changes. A program that
+/// reads words of a region by themselves has a protocol of
 /// versions there, so none of its READs of that region counts.
 final class PeerBytes extends Watcher {
     /// The most READs that are watched at once: enough for one of a loop to be among them.
@@ -35,6 +38,7 @@ final class PeerBytes extends Watcher {
     private static final int OBJECTS = 256;
     /// Bytes that are all looked at; of more, as many at each end.
     private static final long WHOLE = 64 << 10;
+    private static final long LINE = 64;
 
     /// An outstanding READ.
     private static final class Watched {
@@ -43,6 +47,8 @@ final class PeerBytes extends Watcher {
         final MemorySegment bytes;
         /// The sum of the bytes when it was posted.
         final long before;
+        /// The bytes when it was posted, where a cache line holds them.
+        final @Nullable MemorySegment line;
         boolean isShared;
 
         Watched(TrackedRequest request, TrackedRegion region, MemorySegment bytes) {
@@ -50,10 +56,30 @@ final class PeerBytes extends Watcher {
             this.region = region;
             this.bytes = bytes;
             this.before = Sums.of(bytes, WHOLE, 0);
+            this.line = bytes.byteSize() <= LINE ? copy(bytes) : null;
         }
 
+        private static @Nullable MemorySegment copy(MemorySegment bytes) {
+            try {
+                return MemorySegment.ofArray(bytes.toArray(JAVA_BYTE));
+            } catch (IllegalStateException e) {
+                return null; // its arena was closed meanwhile
+            }
+        }
+
+        /// Returns whether bytes have changed, other than one word of a line.
         boolean isChanged() {
-            return Sums.of(bytes, WHOLE, 0) != before;
+            return Sums.of(bytes, WHOLE, 0) != before && (line == null || !isOneWord(line));
+        }
+
+        private boolean isOneWord(MemorySegment old) {
+            try {
+                long first = bytes.address() + bytes.mismatch(old);
+                long behind = (first | (Long.BYTES - 1)) + 1 - bytes.address();
+                return behind >= bytes.byteSize() || bytes.asSlice(behind).mismatch(old.asSlice(behind)) < 0;
+            } catch (IllegalStateException e) {
+                return true; // its arena was closed meanwhile
+            }
         }
     }
 

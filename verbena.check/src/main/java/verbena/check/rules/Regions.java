@@ -188,25 +188,28 @@ final class Regions extends Watcher {
             return;
         }
         for (Piece each : request.pieces()) {
-            if (each.region() == null) {
-                checkKey(pair.device(), each.lkey(), "that was closed", request);
+            CallPlace where = each.region() == null ? closed.place(pair.device(), each.lkey()) : null;
+            if (where != null) {
+                tellClosed("that was closed", request, where);
             }
         }
         TrackedPair peer = isRemote(request) ? checker.peer(pair).orElse(null) : null;
-        if (peer != null) {
-            checkKey(peer.device(), request.rkey(), "that its owner has closed", request);
+        CallPlace where = peer == null ? null : closed.place(peer.device(), request.rkey());
+        // A queue pair that has failed, or was closed before the region, lets no request through to memory.
+        if (peer != null
+                && where != null
+                && isWorking(peer)
+                && checker.peer(pair).isPresent()) {
+            tellClosed("that its owner has closed", request, where);
         }
     }
 
-    private void checkKey(TrackedDevice device, int key, String how, TrackedRequest request) {
-        CallPlace where = closed.place(device, key);
-        if (where != null) {
-            findings.tell(
-                    Rule.KEY_CLOSED,
-                    "a request names the key of a region " + how + ".",
-                    request.place(),
-                    "the region was closed",
-                    where);
-        }
+    private void tellClosed(String how, TrackedRequest request, CallPlace where) {
+        findings.tell(
+                Rule.KEY_CLOSED,
+                "a request names the key of a region " + how + ".",
+                request.place(),
+                "the region was closed",
+                where);
     }
 }

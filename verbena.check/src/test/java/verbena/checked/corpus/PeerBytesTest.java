@@ -46,6 +46,24 @@ class PeerBytesTest {
                 });
     }
 
+    /// A few words in a line are flags, as the indexes of a ring. A program that changes one changes no other with it.
+    @Test
+    void oneWordOfALineThatChangesIsAFlag() throws Exception {
+        assertThat(found(scene -> {
+                    scene.here.postRead(1, scene.remote.remote().slice(0, 64), scene.local.slice(0, 64));
+                    store(scene, 8);
+                    scene.take(scene.sent);
+                }))
+                .isEmpty();
+        assertThat(found(scene -> {
+                    scene.here.postRead(1, scene.remote.remote().slice(0, 64), scene.local.slice(0, 64));
+                    store(scene, 8);
+                    store(scene, 56);
+                    scene.take(scene.sent);
+                }))
+                .hasSize(1);
+    }
+
     /// This process need not see what a completed request has changed. So what it sees later is no sign of a store.
     @Test
     void memoryThatAPeerHasChangedBeforeIsNotWatched() throws Exception {

@@ -51,9 +51,11 @@ public final class Campaign {
         long last = Long.parseLong(args[2]);
         Pattern which = Pattern.compile(args[3]);
         boolean isVirtual = args[4].equals("virtual");
-        List<OwnProgram> programs = which.pattern().equals(OwnPrograms.CONTROL)
-                ? List.of(OwnPrograms.control(isVirtual))
-                : OwnPrograms.all(folder, which.asMatchPredicate(), isVirtual);
+        List<OwnProgram> programs = switch (which.pattern()) {
+            case OwnPrograms.CONTROL -> List.of(OwnPrograms.control(isVirtual));
+            case MonitorProgram.NAME -> List.of(MonitorProgram.program());
+            default -> OwnPrograms.all(folder, which.asMatchPredicate(), isVirtual);
+        };
         var campaign = new Campaign(isVirtual);
         for (long seed = Long.parseLong(args[1]); seed <= last; seed++) {
             campaign.run(programs, seed);

@@ -54,6 +54,11 @@ class WeakCampaignTest {
         assertThat(run(61, 61, "stream", true)).contains("seed 61 of 61").contains(", 0 findings");
     }
 
+    @Test
+    void timeStandsStillWhileAThreadIsBlockedByOneOfTheSystem() throws Exception {
+        assertThat(run(1, 1, MonitorProgram.NAME, true)).contains("seed 1 of 1").contains(", 0 findings");
+    }
+
     private String run(long first, long last, String which, boolean isVirtual) throws Exception {
         Process process = new ProcessBuilder(Campaign.command(folder, first, last, which, isVirtual))
                 .redirectErrorStream(true)
