@@ -7,6 +7,7 @@ import org.jspecify.annotations.NullMarked;
 module verbena.nio {
     requires static org.jspecify;
     requires static java.instrument;
+    requires jdk.net;
     requires verbena.stream;
     requires verbena.verbs;
 

@@ -39,8 +39,6 @@ final class MoveListener implements Moving.Side, Closeable {
     /// The number of streams that have not named a connection yet. Further ones are closed.
     private static final int NAMELESS_MAX = 64;
 
-    private static final byte TAKEN = 1;
-
     private final Streams streams;
     private final ReentrantLock lock;
     private final Condition changed;
@@ -213,7 +211,7 @@ final class MoveListener implements Moving.Side, Closeable {
             Optional<TcpAddresses> name =
                     name(found).filter(of -> of.client().getAddress().equals(from));
             Moving named = name.isPresent() ? await(name.get()) : null;
-            isTaken = named != null && named.take(found, ByteBuffer.wrap(new byte[] {TAKEN}));
+            isTaken = named != null && named.agree(found);
         } catch (IOException | RuntimeException e) {
             // the peer learns it from the end of the stream
         } catch (InterruptedException e) {

@@ -1,9 +1,7 @@
 package verbena.nio;
 
-import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.PortUnreachableException;
-import java.nio.ByteBuffer;
 import verbena.nio.Carrier.ByStream;
 import verbena.nio.Choice.Failure;
 import verbena.nio.Choice.Turn;
@@ -12,9 +10,6 @@ import verbena.stream.StreamChannel;
 /// The client of a connection that moves to RDMA ([Moving]). It makes a stream to the listener, and says in the first
 /// bytes which connection is to move there.
 final class Mover implements Moving.Side {
-    /// The time in which the listener has to answer. It answers at once.
-    private static final int ANSWER_MILLIS = 10_000;
-
     private final InetSocketAddress peer;
     private final SocketChoices choices;
     /// Guarded by this.
@@ -82,7 +77,7 @@ final class Mover implements Moving.Side {
                     : peer;
             boolean _ = made.connectTo(to);
             boolean _ = choice.onAnswer(System.nanoTime());
-            isTaken = ask(it, new ByStream(made, null, peer, Usage.NONE));
+            isTaken = it.ask(new ByStream(made, null, peer, Usage.NONE));
         } catch (Throwable e) { // a device that cannot be used is no reason to end the connection
             Failure how = Failure.of(e);
             boolean _ = choice.onRdmaFailed(how, System.nanoTime());
@@ -95,34 +90,5 @@ final class Mover implements Moving.Side {
                 var _ = made.closeLater();
             }
         }
-    }
-
-    /// Writes a name. If the peer has closed the stream meanwhile, the end of the stream is its answer.
-    private static void write(ByteBuffer name, Carrier by) {
-        try {
-            int _ = by.write(name);
-        } catch (IOException e) {
-            // the next read tells whether the stream has ended or failed
-        }
-    }
-
-    /// Asks the peer whether it moves, and moves if so. Returns false if not; the stream is of no more use then.
-    static boolean ask(Moving it, Carrier by) throws IOException {
-        if (!it.asks()) {
-            return false;
-        }
-        boolean isKnown = false;
-        boolean isTaken = false;
-        try {
-            write(it.addresses().name(), by);
-            int answer = by.read(new byte[1], 0, 1, ANSWER_MILLIS);
-            isKnown = answer < 0; // the peer has refused, and knows no stream
-            isTaken = answer > 0 && it.take(by, ByteBuffer.allocate(0));
-        } finally {
-            if (!isTaken) {
-                it.stays(isKnown);
-            }
-        }
-        return isTaken;
     }
 }

@@ -1,33 +1,46 @@
 package verbena.nio;
 
 import java.io.IOException;
+import java.lang.ref.WeakReference;
 import java.net.InetSocketAddress;
-import java.net.SocketException;
 import java.net.SocketOption;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
-import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedByInterruptException;
-import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
+import java.time.Duration;
 import java.util.Objects;
-import java.util.concurrent.locks.Condition;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Supplier;
+import jdk.net.ExtendedSocketOptions;
 import org.jspecify.annotations.Nullable;
+import verbena.nio.MoveState.Phase;
 import verbena.stream.StreamChannel;
 
-/// A carrier that begins by TCP, and goes on by RDMA when the connection keeps its [Pace].
+/// A carrier that begins by TCP, goes on by RDMA when the connection keeps its [Pace], and goes back when it is idle.
+/// The TCP connection stays open meanwhile.
 ///
-/// Each direction moves by itself. An end that moves writes nothing more by TCP, shuts TCP's output down, and goes on
-/// by the stream. A reader that comes to the end of TCP goes on reading from the stream. So the bytes keep their
-/// order, and a thread or selector that waits in the kernel wakes.
+/// The client asks through a stream that names the connection. Then each end tells the other how many bytes it has
+/// written by TCP, and writes on by the stream:
 ///
-/// An end of TCP is the end of the data, unless this side knows of a stream. So each side knows of it before its peer
-/// moves. The client asks through the stream first, and from then on the end of TCP waits for the answer. The server
-/// takes the stream, answers, and moves; the client moves when it has the answer. If the answer is lost, the client
-/// cannot tell what an end of TCP means, and reports a reset.
+/// ```
+/// client                               server
+///   name                          ->
+///                                 <-     bytes so far; from here it writes nothing
+///   whether I want a mark, bytes  ->     knows where my TCP ends
+///                                 <-     whether I want a mark; from here it writes by the stream
+///   from here it writes by the stream
+/// ```
+///
+/// A reader reads that many bytes from TCP, and then from the stream. If it may wait in the kernel, the peer writes one
+/// more byte by TCP, the mark, which wakes it and is no data. A peer that does not agree closes the stream, and both
+/// stay with TCP.
+///
+/// On the way back each direction goes by itself: the end of the stream means that TCP goes on. So the end of the data
+/// is always that of TCP, and a program that ends its data ends both.
 ///
 /// Threads as [Carrier] has them.
 final class Moving implements Carrier {
@@ -40,60 +53,47 @@ final class Moving implements Carrier {
         void onOver(Moving it);
     }
 
-    private enum State {
-        BY_TCP,
-        /// The client has asked, and has no answer yet.
-        ASKED,
-        /// The same, and a reader that does not wait has come to the end of TCP.
-        HELD,
-        /// The client has asked, and will never know the answer.
-        UNKNOWN,
-        MOVED,
-        /// Its data has ended by TCP, where it stays.
-        OVER,
-        CLOSED
-    }
+    /// The time in which a peer has to say what comes next. It does so at once.
+    private static final int ANSWER_MILLIS = 10_000;
+    /// The time that the server waits for a thread that writes; the client waits less, because the server waits for it.
+    private static final long SERVER_NANOS = Duration.ofSeconds(5).toNanos();
+    private static final long CLIENT_NANOS = Duration.ofSeconds(1).toNanos();
 
-    /// The continuation behind the end of TCP.
-    private enum Next {
-        END,
-        STREAM,
-        /// The answer of the peer has to come first.
-        LATER
-    }
+    /// The time after which TCP asks whether its peer is there, so that what stands between both does not forget it.
+    private static final int KEEP_SECONDS = 60;
+
+    /// The answers of a peer, the first of which wants a mark.
+    private static final byte WAKE_ME = 1;
+    private static final byte AWAKE = 2;
 
     private final Carrier tcp;
     private final TcpAddresses addresses;
     private final Use use;
     private final Side side;
-    /// Held by a thread that writes by TCP, or moves the output.
-    private final ReentrantLock writing;
-
-    private final ReentrantLock lock;
-    private final Condition changed;
-
-    // Written under the lock, all below.
-    private volatile State state = State.BY_TCP;
+    private final MoveState state;
+    private final MovingInput in;
+    private final MovingOutput out;
+    /// Null while both directions go by TCP. Written under the lock of the state, as the next two are.
     private volatile @Nullable Carrier stream;
-    private volatile boolean isInMoved;
-    private volatile boolean isOutMoved;
+
     private boolean isInputShut;
-    private boolean isOutputShut;
-    private boolean waits = true;
     /// Null until the connection becomes the program's. A stream may be taken before.
     private volatile @Nullable Runnable listener;
 
     /// @param isClient whether this side has made the connection
     Moving(Carrier tcp, boolean isClient, Pace pace, Side side) throws IOException {
-        this(tcp, isClient, pace, side, new ReentrantLock(), new ReentrantLock());
+        this(tcp, isClient, pace, side, new ReentrantLock(), new ReentrantLock(), new ReentrantLock());
     }
 
-    /// Makes one with locks of these, for a world that explores how threads meet.
-    Moving(Carrier tcp, boolean isClient, Pace pace, Side side, Supplier<ReentrantLock> locks) throws IOException {
-        this(tcp, isClient, pace, side, locks.get(), locks.get());
-    }
-
-    private Moving(Carrier tcp, boolean isClient, Pace pace, Side side, ReentrantLock writing, ReentrantLock lock)
+    /// Makes one with these locks, for a world that explores how threads meet.
+    Moving(
+            Carrier tcp,
+            boolean isClient,
+            Pace pace,
+            Side side,
+            ReentrantLock reading,
+            ReentrantLock writing,
+            ReentrantLock lock)
             throws IOException {
         InetSocketAddress local = Objects.requireNonNull(tcp.local());
         InetSocketAddress remote = Objects.requireNonNull(tcp.remote());
@@ -101,41 +101,185 @@ final class Moving implements Carrier {
         this.addresses = isClient ? new TcpAddresses(local, remote) : new TcpAddresses(remote, local);
         this.use = new Use(pace);
         this.side = side;
-        this.writing = writing;
-        this.lock = lock;
-        this.changed = lock.newCondition();
+        this.state = new MoveState(lock);
+        this.in = new MovingInput(tcp, state, use, reading);
+        this.out = new MovingOutput(tcp, state, use, writing);
     }
 
     TcpAddresses addresses() {
         return addresses;
     }
 
-    // ---- moving
+    // ---- moving to RDMA
 
-    /// Notes that the client asks now. Returns false when it is too late.
-    boolean asks() {
-        lock.lock();
+    /// Asks the peer through a stream whether it moves there, and moves if so; by the client. Returns false if not;
+    /// the stream is of no use then. Waits for the peer.
+    boolean ask(Carrier by) throws IOException, InterruptedException {
+        say(by, addresses.name());
+        ByteBuffer said = hear(by, 1 + Long.BYTES, ANSWER_MILLIS);
+        if (said == null || !hold(CLIENT_NANOS)) {
+            return false;
+        }
+        boolean isMoved = true;
         try {
-            boolean mayAsk = state == State.BY_TCP;
-            state = mayAsk ? State.ASKED : state;
-            return mayAsk;
+            sayBytes(by, in.endsAfter(said.getLong(1)) ? WAKE_ME : AWAKE);
+            ByteBuffer last = hear(by, 1, Integer.MAX_VALUE);
+            isMoved = last != null;
+            if (last != null) {
+                move(by, last.get(0) == WAKE_ME);
+            }
+        } catch (IOException e) {
+            lose(by); // the peer may have moved, or not
         } finally {
-            lock.unlock();
+            if (!isMoved) {
+                stay();
+            }
+        }
+        return isMoved;
+    }
+
+    /// Moves to the stream through which the client has asked; by the server. Returns false if it does not; the
+    /// stream is of no use then. Waits for the peer.
+    boolean agree(Carrier by) throws IOException, InterruptedException {
+        if (!hold(SERVER_NANOS)) {
+            return false;
+        }
+        boolean isMoved = false;
+        try {
+            sayBytes(by, AWAKE);
+            ByteBuffer said = hear(by, 1 + Long.BYTES, ANSWER_MILLIS);
+            isMoved = said != null;
+            if (said != null) {
+                byte answer = in.endsAfter(said.getLong(1)) ? WAKE_ME : AWAKE;
+                say(by, ByteBuffer.wrap(new byte[] {answer}));
+                move(by, said.get(0) == WAKE_ME);
+            }
+        } finally {
+            if (!isMoved) {
+                stay();
+            }
+        }
+        return isMoved;
+    }
+
+    /// Says something. If the peer has closed the stream meanwhile, the end of the stream is its answer.
+    private static void say(Carrier by, ByteBuffer what) {
+        try {
+            int _ = by.write(what);
+        } catch (IOException e) {
+            // the next read tells whether the stream has ended or failed
         }
     }
 
-    /// Notes that the client was refused, or will never know whether it was.
-    void stays(boolean isKnown) {
-        lock.lock();
-        try {
-            if (hasAsked()) {
-                state = isKnown ? State.BY_TCP : State.UNKNOWN;
+    private void sayBytes(Carrier by, byte first) {
+        say(
+                by,
+                ByteBuffer.allocate(1 + Long.BYTES)
+                        .put(first)
+                        .putLong(out.sent())
+                        .flip());
+    }
+
+    /// Hears so many bytes; null when the stream ends before.
+    private static @Nullable ByteBuffer hear(Carrier by, int count, int millis) throws IOException {
+        byte[] said = new byte[count];
+        for (int at = 0; at < count; ) {
+            int read = by.read(said, at, count - at, millis);
+            if (read < 0) {
+                return null;
             }
-            changed.signalAll();
+            at += read;
+        }
+        return ByteBuffer.wrap(said);
+    }
+
+    /// Writes nothing from now on. Returns false when the connection stays with TCP, because it has moved already, its
+    /// data have ended in one direction, or a write takes long.
+    private boolean hold(long nanos) throws InterruptedException {
+        if (!out.lock(nanos)) {
+            return false;
+        }
+        try {
+            state.lock();
+            try {
+                boolean mayMove = state.is(Phase.BY_TCP) && !out.isShut() && !isInputShut && !in.isOver();
+                if (mayMove) {
+                    state.set(Phase.HELD);
+                }
+                return mayMove;
+            } finally {
+                state.unlock();
+            }
         } finally {
-            lock.unlock();
+            out.unlock();
+        }
+    }
+
+    private void stay() throws IOException {
+        in.doesNotEnd();
+        state.lock();
+        try {
+            state.set(Phase.BY_TCP);
+            out.endIfShut();
+        } finally {
+            state.unlock();
         }
         tell();
+    }
+
+    private void lose(Carrier by) throws IOException {
+        state.lock();
+        try {
+            state.set(Phase.LOST);
+        } finally {
+            state.unlock();
+        }
+        by.close(-1, false);
+        tell();
+    }
+
+    private void move(Carrier by, boolean hasMark) throws IOException, InterruptedException {
+        try {
+            state.lock();
+            try {
+                by.configureBlocking(state.waits());
+                by.begin(this::tell);
+                if (isInputShut) {
+                    by.shutdownInput();
+                }
+                stream = by;
+                in.follow(by);
+                out.follow(by, hasMark);
+                if (state.is(Phase.CLOSED)) {
+                    by.close(-1, false);
+                }
+                state.set(Phase.MOVED);
+            } finally {
+                state.unlock();
+            }
+        } catch (IOException e) {
+            lose(by);
+            return;
+        }
+        tell();
+        try {
+            out.mark(hasMark);
+            keepAlive();
+        } catch (IOException e) {
+            // TCP has failed: the next call there finds out
+        }
+        if (use.pace().goesBack()) {
+            lookLater(new WeakReference<>(this), use.pace().idleNanos(), -1);
+        }
+    }
+
+    /// Keeps TCP known to what stands between the ends: nothing goes there for a while.
+    private void keepAlive() throws IOException {
+        SocketChannel own = tcp.kernel();
+        if (own != null && own.supportedOptions().contains(ExtendedSocketOptions.TCP_KEEPIDLE)) {
+            SocketChannel _ = own.setOption(ExtendedSocketOptions.TCP_KEEPIDLE, KEEP_SECONDS)
+                    .setOption(StandardSocketOptions.SO_KEEPALIVE, true);
+        }
     }
 
     private void tell() {
@@ -145,286 +289,180 @@ final class Moving implements Carrier {
         }
     }
 
-    private boolean hasAsked() {
-        return state == State.ASKED || state == State.HELD;
+    // ---- going back to TCP
+
+    private static void lookLater(WeakReference<Moving> at, long nanos, long seen) {
+        Executor after = CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS);
+        after.execute(() -> Thread.ofVirtual().name("verbena-nio-idle").start(() -> {
+            Moving it = at.get();
+            if (it != null && it.look(seen)) {
+                lookLater(at, nanos, it.use.total());
+            }
+        }));
     }
 
-    /// Takes the stream, to which the peer moves too. Returns false when it is too late.
-    ///
-    /// @param answer what the peer is told, by the server; empty at the client, which has been told
-    boolean take(Carrier by, ByteBuffer answer) throws IOException {
-        lock.lock();
+    /// Goes back to TCP if the use is what it was, or the peer has gone back. Returns whether to look again.
+    private boolean look(long seen) {
         try {
-            boolean isServer = answer.hasRemaining();
-            if (isServer ? state != State.BY_TCP : !hasAsked()) {
-                return false;
+            boolean hasPeerGone = !in.hasStream() && !in.isOver();
+            if (hasPeerGone || use.total() == seen) {
+                out.goBack();
             }
-            by.configureBlocking(false);
-            if (by.write(answer) < answer.limit()) {
-                return false;
-            }
-            stream = by;
-            state = State.MOVED;
-            by.configureBlocking(waits);
-            by.begin(this::tell);
-            if (isInputShut) {
-                by.shutdownInput();
-            }
-            changed.signalAll();
-        } finally {
-            lock.unlock();
-        }
-        try {
-            moveOutput();
+            in.lookBack();
+            onDirectionBack();
         } catch (IOException e) {
-            // TCP has failed: the next read or write says so
+            // the next read or write says so
         }
-        return true;
+        return state.is(Phase.MOVED);
     }
 
-    private void moveOutput() throws IOException {
-        writing.lock();
-        try {
-            lock.lock();
-            try {
-                if (state == State.CLOSED) {
-                    return;
-                }
-                if (isOutputShut) {
-                    byRdma().shutdownOutput();
-                } else {
-                    tcp.shutdownOutput();
-                }
-                isOutMoved = true;
-            } finally {
-                lock.unlock();
-            }
-        } finally {
-            writing.unlock();
-        }
-        onDirectionMoved();
+    /// Goes back to TCP with what this end writes, as one that is idle does.
+    void goBack() throws IOException {
+        out.goBack();
+        in.lookBack();
+        onDirectionBack();
     }
 
-    /// Closes TCP when both directions have moved. The kernel still delivers what it has.
-    private void onDirectionMoved() throws IOException {
-        lock.lock(); // both directions may have moved at once, by two threads
+    /// Closes the stream when both directions have gone back.
+    private void onDirectionBack() throws IOException {
+        Carrier over = null;
+        state.lock();
         try {
-            if (isInMoved && isOutMoved && tcp.isOpen()) {
-                tcp.setOption(StandardSocketOptions.SO_LINGER, -1);
-                tcp.close(-1, false);
+            if (state.is(Phase.MOVED) && !in.hasStream() && !out.isMoved()) {
+                over = stream;
+                stream = null;
+                use.begin();
+                state.set(Phase.BY_TCP);
             }
         } finally {
-            lock.unlock();
+            state.unlock();
+        }
+        if (over != null) {
+            over.close(-1, false);
         }
         tell();
     }
 
-    private Carrier byRdma() {
-        return Objects.requireNonNull(stream);
-    }
-
-    /// Returns what follows the end of TCP, which a reader has come to.
-    private Next afterTcp() throws IOException {
-        lock.lock();
-        try {
-            while (hasAsked() && waits) {
-                changed.await();
-            }
-            return switch (state) {
-                case CLOSED -> throw new AsynchronousCloseException();
-                case UNKNOWN -> throw new SocketException("Connection reset");
-                case ASKED, HELD -> {
-                    state = State.HELD;
-                    yield Next.LATER;
-                }
-                case MOVED -> {
-                    isInMoved = !isInputShut;
-                    yield isInputShut ? Next.END : Next.STREAM;
-                }
-                case BY_TCP, OVER -> {
-                    state = State.OVER;
-                    yield Next.END;
-                }
-            };
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            close(-1, false);
-            throw new ClosedByInterruptException();
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /// A read or a write, by the carrier whose turn it is. Those of one buffer are no lambdas: the first lambda of a
-    /// process takes it longer than the connection.
-    @FunctionalInterface
-    private interface Step {
-        long by(Carrier carrier) throws IOException;
-    }
-
-    private record Read(ByteBuffer into) implements Step {
-        @Override
-        public long by(Carrier carrier) throws IOException {
-            return carrier.read(into);
-        }
-    }
-
-    private record Write(ByteBuffer from) implements Step {
-        @Override
-        public long by(Carrier carrier) throws IOException {
-            return carrier.write(from);
-        }
-    }
-
     // ---- reading
 
-    private long read(Step one) throws IOException {
-        if (!isInMoved) {
-            long done = readByTcp(one);
-            if (done >= 0) {
-                return done;
-            }
-            switch (afterTcp()) {
-                case END -> {
-                    side.onOver(this);
-                    return done;
-                }
-                case LATER -> {
-                    return 0;
-                }
-                case STREAM -> onDirectionMoved();
-            }
-        }
-        return one.by(byRdma());
-    }
-
-    /// Returns -1 at the end of TCP, or when another thread has come there and closed it.
-    private long readByTcp(Step one) throws IOException {
+    private long read(MovingInput.Read one) throws IOException {
         try {
-            long done = one.by(tcp);
-            if (use.isBusyAfterRead(done)) {
+            long done = in.read(one);
+            while (done == MovingInput.AGAIN) {
+                onDirectionBack();
+                done = in.read(one);
+            }
+            if (done < 0) {
+                side.onOver(this);
+            } else if (stream == null && use.isBusy()) {
                 side.onBusy(this);
             }
             return done;
-        } catch (ClosedChannelException e) {
-            if (isInMoved) {
-                return -1;
+        } catch (InterruptedException e) {
+            throw closedByInterrupt();
+        } finally {
+            if (in.hasToTell()) {
+                tell();
             }
-            throw e;
         }
+    }
+
+    private ClosedByInterruptException closedByInterrupt() throws IOException {
+        Thread.currentThread().interrupt();
+        close(-1, false);
+        return new ClosedByInterruptException();
     }
 
     @Override
     public int read(ByteBuffer into) throws IOException {
-        return isInMoved ? byRdma().read(into) : (int) read(new Read(into));
+        int done = in.readStream(into);
+        return done >= 0 ? done : (int) read(new Reads.One(into));
     }
 
     @Override
     public int read(byte[] into, int offset, int length, int millis) throws IOException {
-        return (int) read(carrier -> carrier.read(into, offset, length, millis));
+        return (int) read(Reads.of(into, offset, length, millis));
     }
 
     @Override
     public long read(ByteBuffer[] into, int offset, int length) throws IOException {
-        return isInMoved ? byRdma().read(into, offset, length) : read(carrier -> carrier.read(into, offset, length));
+        long done = in.readStream(into, offset, length);
+        return done >= 0 ? done : read(Reads.of(into, offset, length));
     }
 
     @Override
     public int available() throws IOException {
-        return isInMoved ? byRdma().available() : tcp.available();
+        return in.available();
     }
 
     // ---- writing
 
-    private long write(Step one) throws IOException {
-        writing.lock();
-        try {
-            if (!isOutMoved) {
-                long done = one.by(tcp);
-                if (use.isBusyAfterWrite(done)) {
-                    side.onBusy(this);
-                }
-                return done;
-            }
-        } finally {
-            writing.unlock();
-        }
-        return one.by(byRdma());
-    }
-
     @Override
     public int write(ByteBuffer from) throws IOException {
-        return isOutMoved ? byRdma().write(from) : (int) write(new Write(from));
+        try {
+            return (int) wrote(out.write(from));
+        } catch (InterruptedException e) {
+            throw closedByInterrupt();
+        }
     }
 
     @Override
     public long write(ByteBuffer[] from, int offset, int length) throws IOException {
-        return isOutMoved
-                ? byRdma().write(from, offset, length)
-                : write(carrier -> carrier.write(from, offset, length));
+        try {
+            return wrote(out.write(from, offset, length));
+        } catch (InterruptedException e) {
+            throw closedByInterrupt();
+        }
+    }
+
+    private long wrote(long done) {
+        if (stream == null && use.isBusy()) {
+            side.onBusy(this);
+        }
+        return done;
     }
 
     // ---- the rest
 
     @Override
     public void shutdownInput() throws IOException {
-        lock.lock();
+        state.lock();
         try {
             isInputShut = true;
             Carrier moved = stream;
             if (moved != null) {
                 moved.shutdownInput();
             }
-            if (!isInMoved) {
-                tcp.shutdownInput();
-            }
+            tcp.shutdownInput();
         } finally {
-            lock.unlock();
+            state.unlock();
         }
     }
 
     @Override
     public void shutdownOutput() throws IOException {
-        lock.lock(); // and not the other: a thread that writes may wait for a peer that reads nothing more
-        try {
-            if (isOutMoved) {
-                byRdma().shutdownOutput();
-            } else {
-                isOutputShut = true;
-                tcp.shutdownOutput();
-            }
-        } finally {
-            lock.unlock();
-        }
+        out.shutdown();
     }
 
     @Override
     public void configureBlocking(boolean block) throws IOException {
-        lock.lock();
+        state.lock();
         try {
-            waits = block;
+            state.setWaits(block);
             Carrier moved = stream;
             if (moved != null) {
                 moved.configureBlocking(block);
             }
         } finally {
-            lock.unlock();
+            state.unlock();
         }
-        if (tcp.isOpen()) {
-            try {
-                tcp.configureBlocking(block);
-            } catch (ClosedChannelException e) {
-                if (!isInMoved) {
-                    throw e;
-                }
-            }
-        }
+        tcp.configureBlocking(block);
     }
 
     @Override
     public boolean isOpen() {
         Carrier moved = stream;
-        return (tcp.isOpen() || (isInMoved && isOutMoved)) && (moved == null || moved.isOpen());
+        return tcp.isOpen() && (moved == null || moved.isOpen());
     }
 
     @Override
@@ -440,20 +478,24 @@ final class Moving implements Carrier {
     @Override
     public int readyOps(int interestOps) {
         Carrier moved = stream;
-        int by = (isInMoved ? SelectionKey.OP_READ : 0) | (isOutMoved ? SelectionKey.OP_WRITE : 0);
-        return moved == null ? 0 : moved.readyOps(interestOps & by);
+        int kept = in.hasKept() ? interestOps & SelectionKey.OP_READ : 0;
+        if (moved == null) {
+            return state.is(Phase.LOST) ? interestOps & OPS : kept;
+        }
+        int by = (in.looksMoved() ? SelectionKey.OP_READ : 0) | (out.isMoved() ? SelectionKey.OP_WRITE : 0);
+        return kept | moved.readyOps(interestOps & by);
     }
 
     @Override
     public int kernelOps(int interestOps) {
-        int by = (isInMoved || state == State.HELD ? 0 : SelectionKey.OP_READ)
-                | (isOutMoved ? 0 : SelectionKey.OP_WRITE);
+        int by = (in.isWaiting() ? 0 : SelectionKey.OP_READ)
+                | (out.isMoved() || state.is(Phase.HELD) ? 0 : SelectionKey.OP_WRITE);
         return interestOps & by;
     }
 
     @Override
     public @Nullable SocketChannel kernel() {
-        return isInMoved && isOutMoved ? null : tcp.kernel();
+        return in.isMoved() && out.isMoved() ? null : tcp.kernel();
     }
 
     @Override
@@ -464,11 +506,11 @@ final class Moving implements Carrier {
 
     @Override
     public void begin(Runnable listener) throws IOException {
-        lock.lock();
+        state.lock();
         try {
             this.listener = listener;
         } finally {
-            lock.unlock();
+            state.unlock();
         }
         tcp.begin(listener);
         if (use.pace().isAtOnce()) {
@@ -478,25 +520,27 @@ final class Moving implements Carrier {
 
     @Override
     public <T> void setOption(SocketOption<T> name, T value) throws IOException {
-        if (kernel() != null) {
-            tcp.setOption(name, value);
-        }
+        tcp.setOption(name, value);
     }
 
     @Override
     public void close(int lingerSeconds, boolean mayWait) throws IOException {
         Carrier moved;
-        lock.lock();
+        state.lock();
         try {
-            state = State.CLOSED;
+            state.set(Phase.CLOSED);
             moved = stream;
-            changed.signalAll();
         } finally {
-            lock.unlock();
+            state.unlock();
         }
         side.onOver(this);
         if (moved != null) {
             moved.close(lingerSeconds, mayWait);
+        }
+        try {
+            in.takeMark();
+        } catch (IOException e) {
+            // TCP has failed already
         }
         tcp.close(lingerSeconds, mayWait);
     }

@@ -24,6 +24,8 @@ final class RdmaKey extends AbstractSelectionKey implements Selected.Key {
     private volatile int readyOps;
     /// The key of the JDK's selector.
     private volatile @Nullable SelectionKey inner;
+    /// Whether the channel has left the kernel. It may come back. By the selecting thread.
+    private boolean isAway;
     /// Whether the key waits for the selector to look at it.
     final AtomicBoolean isNews = new AtomicBoolean();
 
@@ -139,6 +141,10 @@ final class RdmaKey extends AbstractSelectionKey implements Selected.Key {
                 own.interestOps(wanted);
             }
         }
+        if (below != null && own != null && isAway) {
+            isAway = false;
+            return true;
+        }
         if (below == null || own != null) {
             return false;
         }
@@ -150,12 +156,10 @@ final class RdmaKey extends AbstractSelectionKey implements Selected.Key {
         return true;
     }
 
-    /// Returns whether its channel has left the kernel, and forgets the key below.
+    /// Returns whether its channel has left the kernel since the last look.
     boolean hasLeftKernel() {
-        boolean hasLeft = inner != null && ours != null && ours.kernel() == null;
-        if (hasLeft) {
-            inner = null;
-        }
+        boolean hasLeft = !isAway && inner != null && ours != null && ours.kernel() == null;
+        isAway |= hasLeft;
         return hasLeft;
     }
 

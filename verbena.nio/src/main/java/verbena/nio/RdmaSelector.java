@@ -297,6 +297,9 @@ final class RdmaSelector extends AbstractSelector {
                 sleep.addStream();
             }
             sleep.found(stream);
+        } else if (key.isStream) {
+            key.isStream = false;
+            sleep.removeStream();
         }
         if (ready != 0) {
             find(key, ready);

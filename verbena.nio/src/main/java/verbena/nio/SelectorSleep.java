@@ -46,6 +46,10 @@ final class SelectorSleep implements StreamSleep.Elsewhere {
         sleep.add();
     }
 
+    void removeStream() {
+        sleep.remove();
+    }
+
     void remove(RdmaKey key) {
         kernelKeys.remove(key);
         if (key.isStream) {

@@ -20,7 +20,7 @@ class MoveListenerTest {
     private static final InetSocketAddress CLIENT = new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 7001);
     private static final InetSocketAddress SERVER = new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 7002);
 
-    private static final Pace NEVER = new Pace(Long.MAX_VALUE, Long.MAX_VALUE);
+    private static final Pace NEVER = new Pace(Long.MAX_VALUE, Long.MAX_VALUE, 0);
 
     private final List<String> told = new ArrayList<>();
     private final MoveListener listener = new MoveListener(() -> null, new NoWait(told));
@@ -74,8 +74,10 @@ class MoveListenerTest {
     }
 
     private void join() {
-        listener.join(carrier(
-                SERVER, new InetSocketAddress(CLIENT.getAddress(), 1), new TcpAddresses(CLIENT, SERVER).name()));
+        ByteBuffer says = ByteBuffer.allocate(TcpAddresses.BYTES + 1 + Long.BYTES)
+                .put(new TcpAddresses(CLIENT, SERVER).name()) // and then: no mark, and no byte by TCP
+                .rewind();
+        listener.join(carrier(SERVER, new InetSocketAddress(CLIENT.getAddress(), 1), says));
     }
 
     @Test

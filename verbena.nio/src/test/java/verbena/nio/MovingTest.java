@@ -11,6 +11,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.SelectorProvider;
 import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.FutureTask;
@@ -27,7 +28,7 @@ import verbena.stream.StreamOptions;
 /// Connections that begin by TCP, and go on by RDMA.
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 class MovingTest {
-    private final RdmaSelectorProvider atOnce = new RdmaSelectorProvider(Pace.ofMillis(0));
+    private final RdmaSelectorProvider atOnce = new RdmaSelectorProvider(Pace.ofMillis(0, 0));
 
     private static void await(BooleanSupplier isSo) throws InterruptedException {
         long end = System.nanoTime() + Providers.LIMIT.toNanos();
@@ -66,8 +67,18 @@ class MovingTest {
     /// Over and over, because the move meets another byte each time.
     @RepeatedTest(50)
     void noByteIsLostOrDoubledWhileBothEndsWriteAndMove() throws Exception {
+        writeBothWays(atOnce);
+    }
+
+    /// Connections that go back at once: the way back meets the way there at another byte each time.
+    @RepeatedTest(20)
+    void noByteIsLostOrDoubledWhileBothEndsWriteAndMoveThereAndBack() throws Exception {
+        writeBothWays(new RdmaSelectorProvider(Pace.ofMillis(0, 1)));
+    }
+
+    private static void writeBothWays(SelectorProvider by) throws Exception {
         int bytes = 1 << 20;
-        try (var pair = Providers.Pair.of(atOnce)) {
+        try (var pair = Providers.Pair.of(by)) {
             var sent = new FutureTask<Void>(() -> {
                 writePieces(pair.client(), bytes, 7);
                 pair.client().shutdownOutput();
@@ -171,6 +182,74 @@ class MovingTest {
         }
     }
 
+    /// Goes on until both have moved: a connection that goes back moves again when it is busy.
+    private static void exchangeUntilMoved(Providers.Pair pair) throws IOException {
+        for (int i = 0; !isByRdma(pair.client()) || !isByRdma(pair.server()); i++) {
+            exchange(pair, 1_000, i);
+        }
+    }
+
+    @Test
+    void anIdleConnectionGoesBackToTcpAndMovesAgainWhenItIsBusy() throws Exception {
+        try (var pair = Providers.Pair.of(new RdmaSelectorProvider(Pace.ofMillis(0, 20)))) {
+            for (int i = 0; i < 5; i++) {
+                exchangeUntilMoved(pair);
+                await(() -> !isByRdma(pair.client()) && !isByRdma(pair.server()));
+                exchange(pair, 1_000, i);
+            }
+        }
+    }
+
+    /// A thread that waits for bytes of the stream goes on waiting for those of TCP.
+    @Test
+    void threadsThatWaitForAnIdlePeerGoBackWithIt() throws Exception {
+        try (var pair = Providers.Pair.of(new RdmaSelectorProvider(Pace.ofMillis(0, 20)))) {
+            exchangeUntilMoved(pair);
+            var read = new FutureTask<>(() -> Providers.readFully(pair.server(), 1_000));
+            Thread.ofPlatform().start(read);
+            await(() -> !isByRdma(pair.client()) && !isByRdma(pair.server()));
+            ByteBuffer data = Providers.pattern(1_000, 3);
+            pair.client().write(data.duplicate());
+            assertThat(read.get()).isEqualTo(data);
+        }
+    }
+
+    @Test
+    void aSelectorWatchesTheKernelAgainWhenAConnectionHasGoneBack() throws Exception {
+        try (var pair = Providers.Pair.of(new RdmaSelectorProvider(Pace.ofMillis(0, 20)));
+                Selector selector = atOnce.openSelector()) {
+            exchangeUntilMoved(pair);
+            pair.server().configureBlocking(false);
+            SelectionKey key = pair.server().register(selector, SelectionKey.OP_READ);
+            while (isByRdma(pair.client()) || isByRdma(pair.server())) {
+                if (selector.selectNow() > 0) { // the end of the stream
+                    assertThat(pair.server().read(ByteBuffer.allocate(1))).isZero();
+                    selector.selectedKeys().clear();
+                }
+            }
+            pair.client().write(Providers.pattern(100, 5));
+            var into = ByteBuffer.allocate(100);
+            while (into.hasRemaining()) {
+                Providers.awaitReady(selector, key, SelectionKey.OP_READ);
+                pair.server().read(into);
+            }
+            assertThat(into.flip()).isEqualTo(Providers.pattern(100, 5));
+        }
+    }
+
+    /// The end of the data is that of TCP, also of one that has moved.
+    @Test
+    void aConnectionThatHasMovedHasAnEndOfDataInEachDirection() throws Exception {
+        try (var pair = Providers.Pair.of(atOnce)) {
+            await(() -> isByRdma(pair.client()) && isByRdma(pair.server()));
+            pair.client().shutdownOutput();
+            assertThat(pair.server().read(ByteBuffer.allocate(1))).isEqualTo(-1);
+            pair.server().write(Providers.pattern(1_000, 4));
+            pair.server().shutdownOutput();
+            assertThat(readToEnd(pair.client(), 1_000)).isEqualTo(Providers.pattern(1_000, 4));
+        }
+    }
+
     /// Where the program asked for a reset, what lies in the kernel when TCP ends must still arrive.
     @Test
     void aConnectionWithLingerZeroMovesWithoutLoss() throws Exception {
@@ -210,7 +289,7 @@ class MovingTest {
 
     @Test
     void aConnectionMovesWhenItIsOldAndBusyAndNotBefore() throws Exception {
-        var patient = new RdmaSelectorProvider(new Pace(10_000, 0));
+        var patient = new RdmaSelectorProvider(new Pace(10_000, 0, 0));
         try (var pair = Providers.Pair.of(patient)) {
             exchange(pair, 100, 1);
             assertThat(isByRdma(pair.client())).isFalse();
@@ -244,15 +323,27 @@ class MovingTest {
 
     @Test
     void aConnectionIsBusyAgainWhenItsUseHasDoubled() {
-        var use = new Use(new Pace(10_000, 0));
-        assertThat(use.isBusyAfterRead(9_000)).isFalse();
-        assertThat(use.isBusyAfterRead(0)).as("nothing has come").isFalse();
-        assertThat(use.isBusyAfterRead(-1)).as("the end").isFalse();
-        assertThat(use.isBusyAfterWrite(500)).as("9,500 bytes and two calls").isTrue();
-        assertThat(use.isBusyAfterWrite(5_000)).isFalse();
-        assertThat(use.isBusyAfterRead(5_000)).isTrue();
-        var young = new Use(new Pace(1, Duration.ofDays(1).toNanos()));
-        assertThat(young.isBusyAfterRead(1 << 20)).isFalse();
+        var use = new Use(new Pace(10_000, 0, 0));
+        assertThat(isBusyAfterRead(use, 9_000)).isFalse();
+        assertThat(isBusyAfterRead(use, 0)).as("nothing has come").isFalse();
+        assertThat(isBusyAfterRead(use, -1)).as("the end").isFalse();
+        use.onWrite(500);
+        assertThat(use.isBusy()).as("9,500 bytes and two calls").isTrue();
+        use.onWrite(5_000);
+        assertThat(use.isBusy()).isFalse();
+        assertThat(isBusyAfterRead(use, 5_000)).isTrue();
+        use.begin();
+        assertThat(isBusyAfterRead(use, 9_000))
+                .as("of a connection that has gone back")
+                .isFalse();
+        assertThat(isBusyAfterRead(use, 9_000)).isTrue();
+        var young = new Use(new Pace(1, Duration.ofDays(1).toNanos(), 0));
+        assertThat(isBusyAfterRead(young, 1 << 20)).isFalse();
+    }
+
+    private static boolean isBusyAfterRead(Use use, long bytes) {
+        use.onRead(bytes);
+        return use.isBusy();
     }
 
     @Test

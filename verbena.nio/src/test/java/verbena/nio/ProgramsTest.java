@@ -46,6 +46,8 @@ class ProgramsTest {
 
     /// The same while it goes by TCP.
     private static final int IDLE_HEAP_BYTES_MAX = 8_000;
+    /// The same for a connection that has moved and gone back.
+    private static final int GONE_BACK_HEAP_BYTES_MAX = 5_000;
 
     /// Of ours, for the first connection of a process at both ends, with a selector too.
     private static final int CLASSES_MAX = 48;
@@ -154,7 +156,7 @@ class ProgramsTest {
     @Test
     void anEchoThatBeginsByTcpGoesOnByRdma() throws Exception {
         begin = "tcp";
-        var provider = new RdmaSelectorProvider(Pace.ofMillis(0));
+        var provider = new RdmaSelectorProvider(Pace.ofMillis(0, 0));
         Process server = start(NettyEcho.class, List.of("-Dverbena.nio.after=0"), true, "server", "server");
         try (var answers = new BufferedReader(new InputStreamReader(server.getInputStream(), StandardCharsets.UTF_8));
                 SocketChannel client = provider.openSocketChannel()) {
@@ -230,6 +232,24 @@ class ProgramsTest {
                     .isLessThan(IDLE_HEAP_BYTES_MAX);
             assertThat(crowd.waitFor()).isZero();
             assertThat(Files.readString(folder.resolve("crowd.summary"))).contains("rdma-connections=0 ");
+        } finally {
+            crowd.destroyForcibly();
+        }
+    }
+
+    /// A connection that has moved to RDMA goes back when it is idle.
+    @Test
+    void idleConnectionsGoBackToTcpAndASmallHeap() throws Exception {
+        begin = "tcp";
+        List<String> options = List.of("-Xmx64m", "-Dverbena.nio.after=0", "-Dverbena.nio.idle=200");
+        Process crowd = start(Crowd.class, options, true, "crowd", "200", "" + GONE_BACK_HEAP_BYTES_MAX);
+        try (var said = crowd.getInputStream()) {
+            String line = new String(said.readAllBytes(), StandardCharsets.UTF_8).strip();
+            assertThat(line).as(errors("crowd")).matches("\\d+ \\d+ \\d+ \\d+");
+            assertThat(Integer.parseInt(line.substring(line.lastIndexOf(' ') + 1)))
+                    .as(line)
+                    .isLessThan(GONE_BACK_HEAP_BYTES_MAX);
+            assertThat(crowd.waitFor()).isZero();
         } finally {
             crowd.destroyForcibly();
         }

@@ -36,7 +36,7 @@ final class Providers {
         return Stream.of(
                 Named.of("JDK", Jdk.provider()),
                 Named.of("RDMA", new RdmaSelectorProvider((Pace) null)),
-                Named.of("TCP, then RDMA", new RdmaSelectorProvider(Pace.ofMillis(0))),
+                Named.of("TCP, then RDMA", new RdmaSelectorProvider(Pace.ofMillis(0, 0))),
                 Named.of("TCP, our client", new Mixed(new RdmaSelectorProvider(), Jdk.provider())));
     }
 

@@ -15,9 +15,9 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import verbena.stream.StreamChannel;
 
-/// A connection in memory, by TCP or by a stream. A thread that reads stands still first, until a step of the world
-/// lets it go on; so does one that writes where there is no room. What a thread does behind a lock, at which it has
-/// stood still, it does at once: no other thread could tell the difference.
+/// A connection in memory, by TCP or by a stream. A thread that reads or writes stands still first, until a step of the
+/// world lets it go on. What a thread does behind a lock, at which it has stood still, it does at once: no other thread
+/// could tell the difference.
 final class MemoryConnection {
     /// What the threads of a world have to do with a connection.
     interface Threads {
@@ -137,7 +137,11 @@ final class MemoryConnection {
 
         @Override
         public int read(byte[] into, int offset, int length, int millis) throws IOException {
-            threads.standForATime(name + " read", this::isReadable);
+            if (millis == Integer.MAX_VALUE) {
+                stand("read", this::isReadable);
+            } else {
+                threads.standForATime(name + " read", this::isReadable);
+            }
             if (!isReadable()) {
                 throw new SocketTimeoutException();
             }
@@ -158,9 +162,7 @@ final class MemoryConnection {
         public int write(ByteBuffer from) throws IOException {
             int before = from.position();
             do {
-                if (waits && !isWritable()) {
-                    stand("write", this::isWritable);
-                }
+                stand("write", () -> !waits || isWritable());
                 checkOpen();
                 if (isOutputShut) {
                     throw new ClosedChannelException();

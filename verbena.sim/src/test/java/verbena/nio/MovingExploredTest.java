@@ -11,8 +11,9 @@ import verbena.sim.explore.Explorer;
 /// The move of a connection from TCP to RDMA, in every order of what the threads of both ends do.
 class MovingExploredTest {
     /// Ends of data only: they come before, in and after the move.
-    private static final Kind ENDS = new Kind(0, 0, false);
-    private static final Kind SERVER = new Kind(0, 1, false);
+    private static final Kind ENDS = new Kind(0, 0, false, false, false);
+    private static final Kind SERVER = new Kind(0, 1, false, false, false);
+    private static final Kind WAITS = new Kind(1, 1, false, true, false);
 
     @Test
     void bothEndsSayTheirEnd() {
@@ -20,15 +21,43 @@ class MovingExploredTest {
         explore("ends of data", ENDS);
     }
 
+    /// Programs that wait in the kernel are woken by the mark.
+    @Test
+    void threadsThatWaitMove() {
+        explore("a byte each way by threads that wait", WAITS);
+    }
+
+    @Test
+    void bothEndsGoBack() {
+        explore("ends of data, and back", new Kind(0, 0, false, false, true));
+    }
+
+    @Test
+    void aByteIsOnTheWayWhileBothEndsGoBack() {
+        explore("a byte, and back", new Kind(0, 1, false, false, true));
+    }
+
+    @Test
+    void threadsThatWaitGoBack() {
+        explore("a byte each way by threads that wait, and back", new Kind(1, 1, false, true, true));
+    }
+
+    /// One thing goes wrong.
+    @Test
+    void threadsThatWaitGoBackAndSomethingFails() {
+        Explorer.assumeDrawn(1, 3);
+        explore("threads that wait, and back, with a fault", new Kind(0, 0, false, true, true), 1);
+    }
+
     @Test
     void theListenerRefuses() {
-        explore("a byte each way, refused", new Kind(1, 1, true));
+        explore("a byte each way, refused", new Kind(1, 1, true, false, false));
     }
 
     /// One thing goes wrong: an end closes, TCP is reset or the stream fails, at any moment.
     @Test
     void theListenerRefusesAndSomethingFails() {
-        explore("ends of data, refused, with a fault", new Kind(0, 0, true), 1);
+        explore("ends of data, refused, with a fault", new Kind(0, 0, true, false, false), 1);
     }
 
     private static void explore(String how, Kind kind) {
@@ -53,6 +82,11 @@ class MovingExploredTest {
     @Test
     void anAnswerThatIsLostIsFound() {
         assertThat(find(SERVER, Plant.LOSES_THE_ANSWER)).hasMessageContaining("the client");
+    }
+
+    @Test
+    void aMarkThatIsLostIsFound() {
+        assertThat(find(WAITS, Plant.LOSES_THE_MARK)).hasMessageContaining("waits for ever");
     }
 
     @Test

@@ -16,15 +16,17 @@ import verbena.sim.explore.SmallWorld;
 import verbena.sim.explore.Step;
 import verbena.sim.explore.Strand;
 
-/// A connection that moves from TCP to a stream, while the programs at both ends write, read and end. What
-/// moves the connection is the real code at both ends: [Moving], [Mover] and [MoveListener]. Its threads stand still
-/// before each lock and each read, and a program that selects stands still in its sleep.
+/// A connection that moves from TCP to a stream, and back, while the programs at both ends write, read and end. What
+/// moves the connection is the real code at both ends: [Moving] and [MoveListener]. Its threads stand still before each
+/// lock and each read, and a program that selects stands still in its sleep.
 final class MovingWorld implements SmallWorld {
     /// What is wrong on purpose.
     enum Plant {
         NOTHING,
-        /// A stream that has been taken ends without the answer.
+        /// A stream that has been taken ends without the last answer.
         LOSES_THE_ANSWER,
+        /// Nothing wakes a thread that waits in the kernel.
+        LOSES_THE_MARK,
         /// No selector is told what happens at the stream.
         TELLS_NOBODY,
         /// A byte is lost by the stream.
@@ -36,17 +38,22 @@ final class MovingWorld implements SmallWorld {
     /// @param fromClient the bytes that the client writes
     /// @param fromServer those that the server writes
     /// @param isRefused whether the listener refuses the stream
-    record Kind(int fromClient, int fromServer, boolean isRefused) {}
+    /// @param waits whether both programs read and write in a thread each, which waits, in place of selecting.
+    ///     They end their data when they have those of their peer, and the server only answers
+    /// @param goesBack whether the connection has moved before the programs begin, and both ends go back to TCP
+    record Kind(int fromClient, int fromServer, boolean isRefused, boolean waits, boolean goesBack) {}
 
     // The calls of a program.
     private static final int READS = 100;
     private static final int WRITES = 200;
     private static final int CLOSES = 300;
 
-    /// The name of a connection, and its answer.
+    /// The name of a connection, its answers, and some bytes.
     private static final int STREAM_ROOM = 64;
+    /// The bytes of the server's answers.
+    private static final int ANSWERS = 10;
 
-    private static final Pace NEVER = new Pace(Long.MAX_VALUE, Long.MAX_VALUE);
+    private static final Pace NEVER = new Pace(Long.MAX_VALUE, Long.MAX_VALUE, 0);
 
     /// A thread.
     private final class Actor {
@@ -90,10 +97,7 @@ final class MovingWorld implements SmallWorld {
             if (strand.isUnderWay() && mayGoOn.getAsBoolean()) {
                 steps.add(Step.usual(() -> name + ": " + strand.at(), this::goOn));
             } else if (strand.isUnderWay() && isTimed && !isTimeOver) {
-                steps.add(Step.time(() -> name + " has waited long enough: " + strand.at(), () -> {
-                    isTimeOver = true;
-                    isLate |= this == client.mover;
-                }));
+                steps.add(Step.time(() -> name + " has waited long enough: " + strand.at(), () -> isTimeOver = true));
             }
         }
     }
@@ -130,10 +134,12 @@ final class MovingWorld implements SmallWorld {
 
         @Override
         public int onTheWay(MemoryConnection by, int value) {
-            boolean isAnswer = by == stream && running == server.mover;
-            boolean isData = by == stream && running != server.mover && running != client.mover;
+            boolean isMover = running == server.mover || running == client.mover;
+            boolean isData = by == stream && !isMover;
+            answers += by == stream && running == server.mover ? 1 : 0;
             return switch (plant) {
-                case LOSES_THE_ANSWER -> isAnswer ? lose() : value;
+                case LOSES_THE_ANSWER -> answers == ANSWERS && isMover ? lose() : value;
+                case LOSES_THE_MARK -> by == tcp && isMover ? -1 : value;
                 case LOSES_A_BYTE -> isData ? -1 : value;
                 default -> value;
             };
@@ -149,7 +155,8 @@ final class MovingWorld implements SmallWorld {
     /// A lock, which a thread that stands still may have.
     private final class Lock extends ReentrantLock {
         private static final long serialVersionUID = 1;
-        /// Whether a thread stands still before it takes the lock.
+        /// Whether a thread stands still before it takes the lock, also when no other has it. What it does before and
+        /// behind another lock no other thread can tell apart.
         private final boolean isMet;
 
         private transient @Nullable Actor owner;
@@ -161,7 +168,7 @@ final class MovingWorld implements SmallWorld {
 
         @Override
         public void lock() {
-            if (isMet && owner != running) {
+            if (owner != running && (isMet || owner != null)) {
                 threads.stand("lock", () -> owner == null);
             }
             owner = running;
@@ -174,6 +181,28 @@ final class MovingWorld implements SmallWorld {
             if (holds == 0) {
                 owner = null;
             }
+        }
+
+        @Override
+        public boolean tryLock() {
+            if (owner != null && owner != running) {
+                return false;
+            }
+            lock();
+            return true;
+        }
+
+        @Override
+        public boolean tryLock(long time, TimeUnit unit) {
+            if (owner != null && owner != running) {
+                threads.standForATime("lock for a time", () -> owner == null);
+            }
+            return tryLock();
+        }
+
+        @Override
+        public boolean isHeldByCurrentThread() {
+            return owner == running;
         }
 
         @Override
@@ -254,8 +283,11 @@ final class MovingWorld implements SmallWorld {
         private final MemoryConnection.End tcp;
         private final MemoryConnection.End stream;
         private final Actor program;
+        /// The thread that writes, where the program waits. The other one reads then.
+        private final Actor writer;
         private final Actor closer;
         private final Actor mover;
+        private final Actor returner;
         private @Nullable End peer;
         private @Nullable Moving moving;
 
@@ -277,7 +309,9 @@ final class MovingWorld implements SmallWorld {
             this.bytes = bytes;
             this.tcp = tcp;
             this.stream = stream;
-            this.program = new Actor(name + "'s program", this::select);
+            this.program = new Actor(name + "'s program", kind.waits ? this::readAll : this::select);
+            this.writer = new Actor(name + "'s writer", this::writeAll);
+            this.returner = new Actor(name + "'s way back", this::goBack);
             this.closer = new Actor(name + "'s closer", this::close);
             this.mover = new Actor(name + "'s mover", moves);
         }
@@ -285,15 +319,57 @@ final class MovingWorld implements SmallWorld {
         private void connect(Moving made) {
             try {
                 moving = made;
-                made.configureBlocking(false);
-                tcp.configureBlocking(false);
+                made.configureBlocking(kind.waits);
                 made.begin(() -> isPoked = plant != Plant.TELLS_NOBODY);
             } catch (IOException e) {
                 throw new AssertionError(e);
             }
         }
 
+        private void goBack() {
+            try {
+                moving.goBack();
+            } catch (IOException e) {
+                // the program finds out
+            }
+        }
+
+        private boolean hasMoved() {
+            return moving.toString().startsWith("begun");
+        }
+
         // ---- the program
+
+        private void readAll() {
+            while (!isRead && !hasClosed) {
+                running.place = 0;
+                readOne();
+            }
+        }
+
+        private void writeAll() {
+            if (this == server) {
+                awaitAll();
+            }
+            while (!isWritten && !hasClosed) {
+                running.place = 0;
+                writeOne();
+            }
+        }
+
+        /// Waits for all bytes of the peer.
+        private void awaitAll() {
+            if (read < peer.bytes) {
+                threads.stand("waits for bytes", () -> read == peer.bytes || isRead || hasClosed);
+            }
+        }
+
+        private void begin() {
+            program.begin();
+            if (kind.waits) {
+                writer.begin();
+            }
+        }
 
         private void select() {
             while ((!isRead || !isWritten) && !hasClosed) {
@@ -334,11 +410,15 @@ final class MovingWorld implements SmallWorld {
 
         private void writeOne() {
             running.place = WRITES;
+            threads.stand("writes", () -> true);
             try {
                 if (written < bytes) {
                     begun = written + 1;
                     written += moving.write(ByteBuffer.wrap(new byte[] {(byte) written}));
                 } else {
+                    if (kind.waits) {
+                        awaitAll();
+                    }
                     isWritten = true;
                     moving.shutdownOutput();
                     closeWhenDone();
@@ -350,7 +430,7 @@ final class MovingWorld implements SmallWorld {
 
         private void onFailure(IOException e) {
             boolean isPeers = peer.closedEarly && begun > 0;
-            if (!hasClosed && !isPeers && !isFaulty && !isLate) {
+            if (!hasClosed && !isPeers && !isFaulty) {
                 throw new AssertionError(name + " fails for nothing", e);
             }
             close();
@@ -383,13 +463,20 @@ final class MovingWorld implements SmallWorld {
             if (!hasClosed) {
                 steps.add(Step.fault(() -> name + " closes", closer::begin));
             }
-            for (Actor each : List.of(program, closer, mover)) {
+            if (kind.goesBack && !returner.hasBegun && hasMoved()) {
+                steps.add(Step.usual(() -> name + " is idle", returner::begin));
+            }
+            for (Actor each : actors()) {
                 each.addSteps(steps);
             }
         }
 
+        private List<Actor> actors() {
+            return List.of(program, writer, closer, mover, returner);
+        }
+
         private void checkAtRest() {
-            for (Actor each : List.of(program, closer, mover)) {
+            for (Actor each : actors()) {
                 is(!each.strand.isUnderWay(), each.name + " waits for ever: " + each.strand.at());
             }
             is(hasClosed, "has not come to its end");
@@ -409,7 +496,8 @@ final class MovingWorld implements SmallWorld {
     private final End client;
     private final End server;
     private @Nullable Actor running;
-    private boolean isLate;
+    /// The number of bytes that the server has answered.
+    private int answers;
     private boolean isFaulty;
     private boolean isClosed;
 
@@ -432,14 +520,28 @@ final class MovingWorld implements SmallWorld {
             }
         }));
         accept();
-        client.program.begin();
-        server.program.begin();
         client.mover.begin();
+        if (kind.goesBack) {
+            move();
+        }
+        client.begin();
+        server.begin();
+    }
+
+    private void move() {
+        server.mover.begin();
+        while (client.mover.strand.isUnderWay() || server.mover.strand.isUnderWay()) {
+            for (Actor each : List.of(client.mover, server.mover)) {
+                if (each.strand.isUnderWay() && each.mayGoOn.getAsBoolean()) {
+                    each.goOn();
+                }
+            }
+        }
     }
 
     private Moving moving(End end, boolean isClient, Moving.Side side) {
         try {
-            return new Moving(end.tcp, isClient, NEVER, side, () -> new Lock(true));
+            return new Moving(end.tcp, isClient, NEVER, side, new Lock(false), new Lock(false), new Lock(true));
         } catch (IOException e) {
             throw new AssertionError(e);
         }
@@ -460,6 +562,7 @@ final class MovingWorld implements SmallWorld {
                 .without(Threads.class.getName())
                 .without(Actor.class.getName(), "code", "mayGoOn")
                 .without(Moving.class.getName(), "side", "listener")
+                .without(MovingWorld.class.getName(), "answers")
                 .without(MemoryConnection.End.class.getName(), "listener")
                 .without(MoveListener.class.getName(), "streams", "nameless", "isAsked", "listener")
                 .without(Strand.class.getName(), "world", "own", "failure");
@@ -470,8 +573,8 @@ final class MovingWorld implements SmallWorld {
     private void ask() {
         boolean isTaken = false;
         try {
-            isTaken = Mover.ask(client.moving, client.stream);
-        } catch (IOException e) {
+            isTaken = client.moving.ask(client.stream);
+        } catch (IOException | InterruptedException e) {
             // as the client does
         } finally {
             if (!isTaken) {

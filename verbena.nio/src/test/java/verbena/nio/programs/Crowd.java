@@ -10,8 +10,10 @@ import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Connects to itself until there are so many connections, says something over each, and closes all. Prints how many
-/// descriptors it had before, with all, and after, and what a connection takes of the heap at each end.
+/// Connects to itself until there are so many connections, says something over each, and closes all. With a second
+/// argument it says so much that each moves to RDMA. Then it waits until all have gone back to TCP and take less of the
+/// heap than that: a closed stream keeps some of it for seconds. Prints how many descriptors it
+/// had before, with all, and after, and what a connection takes of the heap at each end.
 public final class Crowd {
     /// Other processes of the host that open a device meanwhile are known by descriptors, too.
     public static final int OF_NEIGHBOURS = 20;
@@ -30,8 +32,9 @@ public final class Crowd {
                 speak(client, server); // what the first connection makes for all
                 int before = descriptors();
                 long heapBefore = heap();
-                List<SocketChannel> ends = connect(listener, count);
-                long each = (heap() - heapBefore) / ends.size();
+                int limit = args.length > 1 ? Integer.parseInt(args[1]) : 0;
+                List<SocketChannel> ends = connect(listener, count, limit > 0);
+                long each = limit > 0 ? awaitHeap(heapBefore, ends, limit) : (heap() - heapBefore) / ends.size();
                 int with = descriptors();
                 for (SocketChannel end : ends) {
                     end.close();
@@ -41,7 +44,8 @@ public final class Crowd {
         }
     }
 
-    private static List<SocketChannel> connect(ServerSocketChannel listener, int count) throws IOException {
+    private static List<SocketChannel> connect(ServerSocketChannel listener, int count, boolean moves)
+            throws IOException {
         var ends = new ArrayList<SocketChannel>();
         for (int i = 0; i < count; i++) {
             SocketChannel client = SocketChannel.open(listener.getLocalAddress());
@@ -49,6 +53,9 @@ public final class Crowd {
             ends.add(client);
             ends.add(server);
             speak(client, server);
+            while (moves && !(isByRdma(client) && isByRdma(server))) {
+                speak(client, server);
+            }
         }
         return ends;
     }
@@ -61,6 +68,24 @@ public final class Crowd {
                 throw new IOException("the end came too early");
             }
         }
+    }
+
+    private static boolean isByRdma(SocketChannel end) {
+        return end.toString().contains("begun by TCP");
+    }
+
+    private static long awaitHeap(long before, List<SocketChannel> ends, int limit) {
+        for (SocketChannel end : ends) {
+            while (isByRdma(end)) {
+                Thread.onSpinWait();
+            }
+        }
+        long start = System.nanoTime();
+        long each;
+        do {
+            each = (heap() - before) / ends.size();
+        } while (each >= limit && System.nanoTime() - start < PATIENCE_NANOS);
+        return each;
     }
 
     private static int descriptors() {
