@@ -138,7 +138,7 @@ public final class Checker {
     public Optional<TrackedPair> peer(TrackedPair pair) {
         TrackedPair known = pair.peer();
         if (known != null) {
-            return Optional.of(known).filter(this::isOpen); // it may have been closed while it was looked up
+            return Optional.of(known);
         }
         QpAttributes own = pair.attributes();
         if (own == null || own.path().isEmpty()) {
@@ -153,7 +153,10 @@ public final class Checker {
                     && isAt(pair, its.path().get())) {
                 pair.peer(each);
                 each.peer(pair);
-                return Optional.of(each);
+                if (isOpen(each)) {
+                    return Optional.of(each);
+                }
+                pair.peer(null); // it was closed meanwhile, and knew of no peer to tell
             }
         }
         return Optional.empty();

@@ -120,22 +120,20 @@ final class Moving implements Carrier {
         if (said == null || !hold(CLIENT_NANOS)) {
             return false;
         }
-        boolean isMoved = true;
+        Phase next = Phase.LOST; // whatever fails from here on, the peer may have moved, or not
         try {
             sayBytes(by, in.endsAfter(said.getLong(1)) ? WAKE_ME : AWAKE);
             ByteBuffer last = hear(by, 1, Integer.MAX_VALUE);
-            isMoved = last != null;
             if (last != null) {
                 move(by, last.get(0) == WAKE_ME);
             }
+            next = last == null ? Phase.BY_TCP : Phase.MOVED;
         } catch (IOException e) {
-            lose(by); // the peer may have moved, or not
+            // the next call of the program says so
         } finally {
-            if (!isMoved) {
-                stay();
-            }
+            settle(next, by);
         }
-        return isMoved;
+        return next != Phase.BY_TCP;
     }
 
     /// Moves to the stream through which the client has asked; by the server. Returns false if it does not; the
@@ -144,22 +142,21 @@ final class Moving implements Carrier {
         if (!hold(SERVER_NANOS)) {
             return false;
         }
-        boolean isMoved = false;
+        Phase next = Phase.BY_TCP;
         try {
             sayBytes(by, AWAKE);
             ByteBuffer said = hear(by, 1 + Long.BYTES, ANSWER_MILLIS);
-            isMoved = said != null;
             if (said != null) {
+                next = Phase.LOST;
                 byte answer = in.endsAfter(said.getLong(1)) ? WAKE_ME : AWAKE;
                 say(by, ByteBuffer.wrap(new byte[] {answer}));
                 move(by, said.get(0) == WAKE_ME);
+                next = Phase.MOVED;
             }
         } finally {
-            if (!isMoved) {
-                stay();
-            }
+            settle(next, by);
         }
-        return isMoved;
+        return next != Phase.BY_TCP;
     }
 
     /// Says something. If the peer has closed the stream meanwhile, the end of the stream is its answer.
@@ -212,6 +209,15 @@ final class Moving implements Carrier {
             }
         } finally {
             out.unlock();
+        }
+    }
+
+    /// Lets the program go on, in the phase that has come of it.
+    private void settle(Phase next, Carrier by) throws IOException {
+        switch (next) {
+            case BY_TCP -> stay();
+            case LOST -> lose(by);
+            default -> {}
         }
     }
 
@@ -416,6 +422,9 @@ final class Moving implements Carrier {
     }
 
     private long wrote(long done) {
+        if (done == 0 && state.is(Phase.HELD)) {
+            tell(); // so that selectors no longer ask the kernel whether it can be written
+        }
         if (stream == null && use.isBusy()) {
             side.onBusy(this);
         }

@@ -56,6 +56,8 @@ final class MovingInput {
     /// The stream to go on by; null while there is none, and when the peer has gone back to TCP.
     private volatile @Nullable Carrier stream;
     private volatile boolean isMoved;
+    /// Whether it has moved or waits, and no selector knows of it yet.
+    private volatile boolean isNews;
     private volatile boolean isOver;
 
     MovingInput(Carrier tcp, MoveState state, Use use, ReentrantLock reading) {
@@ -115,6 +117,7 @@ final class MovingInput {
     private boolean moves() {
         if (!isMoved && stream != null && got >= end && kept == null) {
             isMoved = true;
+            isNews = true;
         }
         return isMoved;
     }
@@ -132,9 +135,12 @@ final class MovingInput {
         return isMoved;
     }
 
-    /// Returns whether a thread that has read may have kept a selector from finding out where the bytes come from.
+    /// Returns whether selectors have to look where the bytes come from: a thread that has read has found out, or may
+    /// have kept them from it.
     boolean hasToTell() {
-        return !isMoved && stream != null;
+        boolean was = isNews || (!isMoved && stream != null);
+        isNews = false;
+        return was;
     }
 
     private void goBack() {
@@ -220,6 +226,7 @@ final class MovingInput {
                     }
                 } else if (!state.awaitMove(one.nanos())) {
                     isWaiting = true;
+                    isNews = true;
                     return 0;
                 }
             }

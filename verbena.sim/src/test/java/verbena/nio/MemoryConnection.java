@@ -78,6 +78,8 @@ final class MemoryConnection {
         private boolean isOutputShut;
         private boolean waits = true;
         private Runnable listener = () -> {};
+        /// The operations that a selector waits for.
+        private int armed;
 
         private End(InetSocketAddress local, InetSocketAddress remote) {
             this.local = local;
@@ -99,7 +101,14 @@ final class MemoryConnection {
         }
 
         private void onChange() {
-            listener.run();
+            if ((armed & readyNow()) != 0) {
+                armed = 0;
+                listener.run();
+            }
+        }
+
+        private int readyNow() {
+            return (isReadable() ? SelectionKey.OP_READ : 0) | (isWritable() ? SelectionKey.OP_WRITE : 0);
         }
 
         boolean isReadable() {
@@ -252,14 +261,14 @@ final class MemoryConnection {
 
         @Override
         public int readyOps(int interestOps) {
-            int by = (isReadable() ? SelectionKey.OP_READ : 0) | (isWritable() ? SelectionKey.OP_WRITE : 0);
-            return isTcp ? 0 : interestOps & by;
+            int ready = isTcp ? 0 : interestOps & readyNow();
+            armed = ready == 0 ? interestOps : 0;
+            return ready;
         }
 
         /// Returns what the kernel tells a selector.
         int kernelReadyOps(int interestOps) {
-            int by = (isReadable() ? SelectionKey.OP_READ : 0) | (isWritable() ? SelectionKey.OP_WRITE : 0);
-            return interestOps & by;
+            return interestOps & readyNow();
         }
 
         @Override

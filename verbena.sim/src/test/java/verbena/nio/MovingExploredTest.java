@@ -21,9 +21,16 @@ class MovingExploredTest {
         explore("ends of data", ENDS);
     }
 
+    @Test
+    void programsThatSelectMove() {
+        Explorer.assumeDrawn(0, 3);
+        explore("a byte for a program that selects", SERVER);
+    }
+
     /// Programs that wait in the kernel are woken by the mark.
     @Test
     void threadsThatWaitMove() {
+        Explorer.assumeDrawn(2, 3);
         explore("a byte each way by threads that wait", WAITS);
     }
 

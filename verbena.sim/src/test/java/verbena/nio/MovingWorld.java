@@ -298,7 +298,9 @@ final class MovingWorld implements SmallWorld {
         private boolean isRead;
         private boolean hasClosed;
         private boolean closedEarly;
+        private int interest;
         private boolean isPoked;
+        private boolean isHot;
         /// What its selector has asked the kernel for, and found.
         private int asked;
 
@@ -374,13 +376,15 @@ final class MovingWorld implements SmallWorld {
         private void select() {
             while ((!isRead || !isWritten) && !hasClosed) {
                 running.place = 0;
-                isPoked = false;
-                int interest = (isRead ? 0 : SelectionKey.OP_READ) | (isWritten ? 0 : SelectionKey.OP_WRITE);
-                asked = moving.kernelOps(interest);
-                if (moving.readyOps(interest) == 0) {
+                int wanted = (isRead ? 0 : SelectionKey.OP_READ) | (isWritten ? 0 : SelectionKey.OP_WRITE);
+                isPoked |= interest != wanted;
+                interest = wanted;
+                int found = look();
+                if (found == 0) {
                     threads.stand("sleep", () -> isPoked || tcp.kernelReadyOps(asked) != 0);
+                    found = look();
                 }
-                ready = moving.readyOps(interest) | tcp.kernelReadyOps(moving.kernelOps(interest));
+                ready = found | tcp.kernelReadyOps(asked);
                 if ((ready & SelectionKey.OP_READ) != 0) {
                     readOne();
                 }
@@ -388,6 +392,18 @@ final class MovingWorld implements SmallWorld {
                     writeOne();
                 }
             }
+        }
+
+        /// Looks at the connection if it was poked or was ready, as the selector does.
+        private int look() {
+            if (!isPoked && !isHot) {
+                return 0;
+            }
+            isPoked = false;
+            asked = moving.kernelOps(interest);
+            int found = moving.readyOps(interest);
+            isHot = found != 0;
+            return found;
         }
 
         private void readOne() {
