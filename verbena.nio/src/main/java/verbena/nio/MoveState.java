@@ -39,10 +39,6 @@ final class MoveState {
         lock.unlock();
     }
 
-    Phase phase() {
-        return phase;
-    }
-
     boolean is(Phase which) {
         return phase == which;
     }

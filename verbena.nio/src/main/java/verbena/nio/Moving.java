@@ -311,20 +311,20 @@ final class Moving implements Carrier {
     private boolean look(long seen) {
         try {
             boolean hasPeerGone = !in.hasStream() && !in.isOver();
-            if (hasPeerGone || use.total() == seen) {
-                out.goBack();
-            }
-            in.lookBack();
-            onDirectionBack();
+            goBack(hasPeerGone || use.total() == seen);
         } catch (IOException e) {
             // the next read or write says so
         }
         return state.is(Phase.MOVED);
     }
 
-    /// Goes back to TCP with what this end writes, as one that is idle does.
-    void goBack() throws IOException {
-        out.goBack();
+    /// Goes back to TCP with what this end reads, if its peer has.
+    ///
+    /// @param writes whether also with what it writes, as an idle end does
+    void goBack(boolean writes) throws IOException {
+        if (writes) {
+            out.goBack();
+        }
         in.lookBack();
         onDirectionBack();
     }

@@ -1,8 +1,7 @@
 package verbena.nio;
 
 /// The use of a connection, and its age since it went by TCP: whether it keeps its [Pace]. One thread at a time tells
-/// of
-/// reads, and one of writes.
+/// of reads, and one of writes.
 final class Use {
     private final Pace pace;
     private volatile long begun;

@@ -330,7 +330,7 @@ final class MovingWorld implements SmallWorld {
 
         private void goBack() {
             try {
-                moving.goBack();
+                moving.goBack(true);
             } catch (IOException e) {
                 // the program finds out
             }

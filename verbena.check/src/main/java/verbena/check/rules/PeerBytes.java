@@ -29,8 +29,7 @@ import verbena.verbs.spi.SendOperation;
 /// process need not see yet what a completed request has changed.
 ///
 /// A READ of one word may be a look at a flag, and so may one of a cache line in which one word changes. A program that
-/// reads words of a region by themselves has a protocol of
-/// versions there, so none of its READs of that region counts.
+/// reads words of a region by themselves has a protocol of versions there, so none of its READs of that region counts.
 final class PeerBytes extends Watcher {
     /// The most READs that are watched at once: enough for one of a loop to be among them.
     private static final int WATCHED = 16;
