@@ -31,6 +31,7 @@ import org.jspecify.annotations.Nullable;
 import verbena.stream.StreamChannel;
 import verbena.stream.StreamListener;
 import verbena.stream.StreamOptions;
+import verbena.verbs.DeviceException;
 import verbena.verbs.VerbsException;
 
 /// A listener for both transports under one number: at the kernel's TCP port by the JDK's own channel, and for
@@ -194,7 +195,7 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
             Routes.listensForBoth(at.getPort());
             return made;
         } catch (BindException e) {
-            if (choosesPort) {
+            if (choosesPort && isPortTaken(e)) {
                 throw e;
             }
             Routes.listensByTcpOnly(at, e); // another program has the number for RDMA; the kernel's is ours
@@ -205,6 +206,12 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
             Routes.listensByTcpOnly(at, e); // no device: the kernel's port is there all the same
             return null;
         }
+    }
+
+    /// Returns whether another port may be free. Where the device cannot be opened, none is.
+    static boolean isPortTaken(BindException refused) {
+        Throwable why = refused.getCause();
+        return why == null || !(why.getCause() instanceof DeviceException);
     }
 
     /// Listens by RDMA at any other port.
@@ -469,6 +476,7 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
 
     @Override
     public String toString() {
-        return "RdmaServerSocketChannel[" + (listener == null ? "TCP only, " : "") + tcp + "]";
+        boolean isTcpOnly = isBound && (pace == null ? listener == null : !Routes.listensForRdma(local()));
+        return "RdmaServerSocketChannel[" + (isTcpOnly ? "TCP only, " : "") + tcp + "]";
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import java.io.IOException;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketTimeoutException;
@@ -25,6 +26,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import verbena.stream.StreamListener;
+import verbena.verbs.ConnectionException;
+import verbena.verbs.DeviceException;
 
 /// One end speaks RDMA and the other does not.
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
@@ -212,6 +215,33 @@ class MixedPeersTest {
             assertThat(listener.getLocalAddress()).isEqualTo(other.localAddress());
             assertThat(listener.toString()).contains("TCP only");
         }
+    }
+
+    @Test
+    void aListenerWhoseConnectionsMoveLaterIsNotForTcpOnly() throws IOException {
+        var moving = new RdmaSelectorProvider(new Pace(1, 1, 0));
+        try (ServerSocketChannel listener = moving.openServerSocketChannel()) {
+            assertThat(listener.toString()).doesNotContain("TCP only");
+            listener.bind(Providers.anyPort());
+            assertThat(listener.toString()).doesNotContain("TCP only");
+        }
+    }
+
+    @Test
+    void anotherPortIsTriedOnlyWhereThePortIsTaken() {
+        var taken = new ConnectionException(ConnectionException.Reason.ADDRESS, "port 7 is taken");
+        var noDevice = new ConnectionException(
+                ConnectionException.Reason.ADDRESS,
+                "no device",
+                new DeviceException("open rocev2: all slots are taken"));
+        assertThat(RdmaServerSocketChannel.isPortTaken(refusal(taken))).isTrue();
+        assertThat(RdmaServerSocketChannel.isPortTaken(refusal(noDevice))).isFalse();
+    }
+
+    private static BindException refusal(ConnectionException why) {
+        var refused = new BindException(why.getMessage());
+        refused.initCause(why);
+        return refused;
     }
 
     /// A port that RDMA draws may be taken for TCP.

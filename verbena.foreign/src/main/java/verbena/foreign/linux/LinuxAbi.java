@@ -81,6 +81,10 @@ public final class LinuxAbi {
     public static final int TCP_KEEPINTVL = 5;
     public static final int TCP_KEEPCNT = 6;
     public static final int TCP_USER_TIMEOUT = 18;
+    /// States of a socket, also of a local one.
+    public static final int TCP_CLOSE = 7;
+
+    public static final int TCP_LISTEN = 10;
     public static final int SHUT_WR = 1;
 
     public static final int IPPROTO_UDP = 17;
@@ -146,7 +150,14 @@ public final class LinuxAbi {
     public static final int RTMGRP_IPV4_ROUTE = 0x40;
     public static final int RTMGRP_IPV6_IFADDR = 0x100;
     public static final int RTMGRP_IPV6_ROUTE = 0x400;
+    public static final int NETLINK_SOCK_DIAG = 4;
+    public static final int SOCK_DIAG_BY_FAMILY = 20;
+    public static final int UDIAG_SHOW_NAME = 1;
+    public static final int UDIAG_SHOW_UID = 0x40;
+    public static final int UNIX_DIAG_NAME = 0;
+    public static final int UNIX_DIAG_UID = 7;
     public static final int NLM_F_REQUEST = 1;
+    public static final int NLM_F_DUMP = 0x300;
     public static final int RTM_NEWROUTE = 24;
     public static final int RTM_GETROUTE = 26;
     public static final int RTM_NEWNEIGH = 28;
@@ -521,6 +532,23 @@ public final class LinuxAbi {
         public static final int NLMSG_SEQ = 8; // 32 bits
 
         private Nlmsghdr() {}
+    }
+
+    /// `struct unix_diag_req`: a question about local sockets.
+    public static final class UnixDiagReq {
+        public static final int BYTES = 24;
+        public static final int SDIAG_FAMILY = 0; // 8 bits
+        public static final int UDIAG_STATES = 4; // 32 bits
+        public static final int UDIAG_SHOW = 12; // 32 bits
+
+        private UnixDiagReq() {}
+    }
+
+    /// `struct unix_diag_msg`: a local socket; attributes follow.
+    public static final class UnixDiagMsg {
+        public static final int BYTES = 16;
+
+        private UnixDiagMsg() {}
     }
 
     /// `struct ndmsg`: a neighbour; attributes follow.

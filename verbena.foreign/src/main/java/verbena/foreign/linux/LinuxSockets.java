@@ -129,10 +129,11 @@ public final class LinuxSockets {
         return SOCKET.tryCall(state, family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     }
 
-    /// Opens a non-blocking socket for news of the host's network (rtnetlink(7)).
-    public int netlinkSocket() {
-        return SOCKET.tryCall(
-                state, LinuxAbi.AF_NETLINK, LinuxAbi.SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, LinuxAbi.NETLINK_ROUTE);
+    /// Opens a non-blocking socket to ask the kernel (netlink(7)).
+    ///
+    /// @param family such as [LinuxAbi#NETLINK_ROUTE]
+    public int netlinkSocket(int family) {
+        return SOCKET.tryCall(state, LinuxAbi.AF_NETLINK, LinuxAbi.SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, family);
     }
 
     /// Opens a non-blocking socket for whole frames of an interface (packet(7)); it receives nothing before it is

@@ -72,7 +72,7 @@ public final class NetworkWatch {
         static @Nullable Listener start() {
             try (Arena call = Arena.ofConfined()) {
                 var linux = new LinuxSockets(call);
-                int socket = linux.netlinkSocket();
+                int socket = linux.netlinkSocket(LinuxAbi.NETLINK_ROUTE);
                 int bell = socket < 0 ? -1 : linux.eventCounter();
                 MemorySegment name = call.allocate(SockaddrNl.BYTES, 8);
                 name.set(JAVA_SHORT, SockaddrNl.NL_FAMILY, (short) LinuxAbi.AF_NETLINK);

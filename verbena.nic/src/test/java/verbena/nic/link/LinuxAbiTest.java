@@ -111,7 +111,9 @@ class LinuxAbiTest {
                 #include <linux/magic.h>
                 #include <linux/net_tstamp.h>
                 #include <linux/rtnetlink.h>
+                #include <linux/sock_diag.h>
                 #include <linux/udp.h>
+                #include <linux/unix_diag.h>
                 int main(void) {
                 """);
         for (String expression : asked.keySet()) {

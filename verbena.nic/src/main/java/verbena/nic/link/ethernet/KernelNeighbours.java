@@ -65,8 +65,8 @@ final class KernelNeighbours implements Resolver {
         reply = arena.allocate(BUFFER_BYTES, 8);
         name = arena.allocate(SockaddrIn6.BYTES, 8);
         Arrays.fill(macs, UNKNOWN);
-        questions = linux.netlinkSocket();
-        news = linux.netlinkSocket();
+        questions = linux.netlinkSocket(LinuxAbi.NETLINK_ROUTE);
+        news = linux.netlinkSocket(LinuxAbi.NETLINK_ROUTE);
         toIpv4 = probe(LinuxAbi.AF_INET);
         toIpv6 = probe(LinuxAbi.AF_INET6); // there is none where IPv6 is switched off
         int error = Math.min(questions, news);

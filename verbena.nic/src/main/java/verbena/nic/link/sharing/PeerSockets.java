@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
+import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
@@ -130,8 +131,7 @@ public final class PeerSockets {
 
     /// Takes the one name that will do; null when another socket of our user has it.
     ///
-    /// @throws LinkException when another user has it, or a program that accepts no connection, or the system does
-    ///     not permit it to this process
+    /// @throws LinkException when another user has it, or the system does not permit it to this process
     @Nullable
     public PeerSocket listenAtOnly(String name) {
         PeerSocket listening = listen(name);
@@ -143,37 +143,26 @@ public final class PeerSockets {
 
     /// Checks that no other user has a name: any user of the network namespace can take it first.
     private void checkHolder(String name) {
-        int holder = holder(name);
-        boolean accepts = holder != -LinuxAbi.EAGAIN && holder != -LinuxAbi.ECONNREFUSED;
-        if (!accepts || (holder >= 0 && holder != user)) {
+        int holder = LocalSocketUsers.byName(linux).getOrDefault(prefix + name, user);
+        if (holder != user) {
             throw new LinkException(
                     LinkException.Kind.PORT_IN_USE,
-                    (accepts ? "user " + holder + " of this host" : "a program that accepts no connection")
-                            + " has the local socket @" + prefix + name);
+                    "user " + holder + " of this host has the local socket @" + prefix + name);
         }
-    }
-
-    /// Returns the user that listens at a name, or the system's negated error.
-    private int holder(String name) {
-        int fd = linux.localSocket();
-        if (fd < 0) {
-            return fd;
-        }
-        int result = linux.connect(fd, address(prefix + name));
-        int holder = result < 0 ? result : linux.peerUser(fd);
-        LinuxSockets.close(fd);
-        return holder;
     }
 
     /// Returns, in words for the end of a sentence, how many of the names that are `beginning` and a number below
     /// `count` other users have; empty when they have none.
     public String othersShare(String beginning, int count) {
+        Map<String, Integer> users = LocalSocketUsers.byName(linux);
         var shares = new TreeMap<Integer, Integer>();
         for (int number = 0; number < count; number++) {
-            int _ = shares.merge(holder(beginning + number), 1, Integer::sum);
+            int holder = users.getOrDefault(prefix + beginning + number, user);
+            if (holder != user) {
+                int _ = shares.merge(holder, 1, Integer::sum);
+            }
         }
-        return shares.tailMap(0).entrySet().stream()
-                .filter(share -> share.getKey() != user)
+        return shares.entrySet().stream()
                 .map(share -> ", " + share.getValue() + " of them by user " + share.getKey() + " of this host")
                 .collect(Collectors.joining());
     }

@@ -438,18 +438,26 @@ class SharedAddressTest {
         atService.destroy();
     }
 
+    /// It accepts nothing, so a full backlog is all that a connection would find.
     @Test
-    void aServiceWhoseNameAProgramHasThatDoesNotAcceptIsRefusedWithThatName() {
+    void theUserWhoHasTakenANameIsKnownWhereNoConnectionTellsIt() throws Exception {
+        String name = "service-%016x".formatted(SERVICE);
+        Process squatter = foreigner("squat", name);
+        assumeTrue(squatter != null, "no right to be another user, or that one may not read the classes");
+        UdpLink link = join();
         try (var arena = Arena.ofConfined()) {
-            String name = "service-%016x".formatted(SERVICE);
-            int held = hold(name, new LinuxSockets(arena), arena);
-            UdpLink link = join();
+            var linux = new LinuxSockets(arena);
+            MemorySegment at = ForeignPeerSocket.name(doorName(name), arena);
+            var opened = new ArrayList<Integer>();
+            do {
+                opened.add(linux.localSocket());
+            } while (linux.connect(opened.getLast(), at) == 0);
             assertThatThrownBy(() -> claims(link).claimService(SERVICE, gidOf(link)))
                     .isInstanceOf(LinkException.class)
-                    .hasMessage("a program that accepts no connection has the local socket @" + doorName(name));
-            LinuxSockets.close(held);
-            assertThat(claims(link).claimService(SERVICE, gidOf(link))).isTrue();
+                    .hasMessage("user 65534 of this host has the local socket @" + doorName(name));
+            opened.forEach(LinuxSockets::close);
         }
+        squatter.destroy();
     }
 
     @Test
