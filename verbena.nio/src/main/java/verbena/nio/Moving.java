@@ -367,7 +367,7 @@ final class Moving implements Carrier {
         } catch (InterruptedException e) {
             throw closedByInterrupt();
         } finally {
-            if (in.hasToTell()) {
+            if (in.takeNews()) {
                 tell();
             }
         }

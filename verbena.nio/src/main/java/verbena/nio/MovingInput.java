@@ -3,6 +3,7 @@ package verbena.nio;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
+import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import verbena.nio.MoveState.Phase;
@@ -31,33 +32,50 @@ final class MovingInput {
         long nanos();
     }
 
+    /// A move to a stream, from the moment at which the peer has said where its bytes of TCP end. It is there until the
+    /// peer has gone back to TCP, or stays there.
+    private static final class Move {
+        /// The number of bytes that come by TCP, without the mark.
+        final long bytes;
+        /// Whether the peer writes a mark behind them.
+        volatile boolean isMarked;
+        /// Whether a read that did not wait has found that the stream has to come first.
+        volatile boolean isAwaited;
+        /// The stream to go on by; null until the peer is ready too.
+        volatile @Nullable Carrier stream;
+        /// Whether all bytes of TCP are read, and the stream is next.
+        volatile boolean isDone;
+        /// Bytes that the peer has written by TCP after it has gone back, and that a read has found behind the mark.
+        /// Guarded by `reading`.
+        @Nullable
+        ByteBuffer behind;
+
+        Move(long bytes) {
+            this.bytes = bytes;
+        }
+
+        /// Returns the number of bytes that come by TCP.
+        long end() {
+            return isMarked ? bytes + 1 : bytes;
+        }
+    }
+
     private final Carrier tcp;
     private final MoveState state;
     private final Use use;
     private final ReentrantLock reading;
     /// The number of bytes that TCP has brought, marks included. Guarded by `reading`.
     private long got;
-    /// The number of bytes after which the peer goes on by the stream.
-    private volatile long end = Long.MAX_VALUE;
-    /// The number of bytes in front of the peer's mark.
-    private volatile long mark = Long.MAX_VALUE;
-    /// Bytes that the peer has written by TCP after it has gone back, and that a read has found behind the mark.
-    /// Guarded
-    /// by `reading`.
-    private @Nullable ByteBuffer behind;
-    /// The same bytes, when those of the stream are read: the next ones. Written by a thread that has `reading`.
+    /// Null while the peer writes by TCP, and does not say that it goes on elsewhere.
+    private volatile @Nullable Move move;
+    /// Bytes that were found behind a mark, when those of the stream are read: the next ones. Written by a thread that
+    /// has `reading`.
     private volatile @Nullable ByteBuffer kept;
-    /// Whether a thread is reading. It may wait in the kernel, and has not looked at [#end] then.
+    /// Whether a thread is reading. It may wait in the kernel, and has not looked at [#move] then.
     private volatile boolean isReading;
-
-    /// Whether a read that did not wait has found that the stream has to come first.
-    private volatile boolean isWaiting;
-
-    /// The stream to go on by; null while there is none, and when the peer has gone back to TCP.
-    private volatile @Nullable Carrier stream;
-    private volatile boolean isMoved;
-    /// Whether it has moved or waits, and no selector knows of it yet.
+    /// Whether a read has found something that selectors do not know of yet.
     private volatile boolean isNews;
+
     private volatile boolean isOver;
 
     MovingInput(Carrier tcp, MoveState state, Use use, ReentrantLock reading) {
@@ -69,12 +87,19 @@ final class MovingInput {
 
     /// Returns whether the bytes come by the stream.
     boolean isMoved() {
-        return isMoved;
+        return streamNow() != null;
+    }
+
+    /// Returns the stream that the bytes come by; null while they come by TCP.
+    private @Nullable Carrier streamNow() {
+        Move now = move;
+        return now != null && now.isDone ? now.stream : null;
     }
 
     /// Returns whether the kernel has nothing to tell: it may report the end of TCP before its turn.
     boolean isWaiting() {
-        return isMoved || (isWaiting && state.is(Phase.HELD));
+        Move now = move;
+        return now != null && (now.isDone || (now.isAwaited && state.is(Phase.HELD)));
     }
 
     /// Returns whether the peer's data have ended by TCP.
@@ -84,7 +109,8 @@ final class MovingInput {
 
     /// Returns whether there is a stream that the peer writes to, or will write to.
     boolean hasStream() {
-        return stream != null;
+        Move now = move;
+        return now != null && now.stream != null;
     }
 
     // ---- moving
@@ -92,72 +118,71 @@ final class MovingInput {
     /// Notes how many bytes the peer has written by TCP before it moves. Returns whether the peer has to write one
     /// more as a mark, because a thread may wait in the kernel.
     boolean endsAfter(long bytes) {
-        end = bytes;
-        boolean wantsMark = isReading;
-        if (wantsMark) {
-            mark = bytes;
-            end = bytes + 1;
-        }
-        return wantsMark;
+        var next = new Move(bytes);
+        move = next;
+        next.isMarked = isReading;
+        return next.isMarked;
     }
 
     /// Notes that the peer does not move.
     void doesNotEnd() {
-        isWaiting = false;
-        end = Long.MAX_VALUE;
-        mark = Long.MAX_VALUE;
+        move = null;
     }
 
     /// Goes on by this stream when all bytes of TCP are read.
     void follow(Carrier by) {
-        stream = by;
+        Objects.requireNonNull(move).stream = by;
     }
 
     /// Goes on by the stream if all bytes of TCP are read; by a thread that has `reading`.
     private boolean moves() {
-        if (!isMoved && stream != null && got >= end && kept == null) {
-            isMoved = true;
+        Move now = move;
+        if (now == null || now.stream == null) {
+            return false;
+        }
+        if (!now.isDone && got >= now.end() && kept == null) {
+            now.isDone = true;
             isNews = true;
         }
-        return isMoved;
+        return now.isDone;
     }
 
     /// Returns whether the bytes come by the stream, or do from now on. If another thread is reading, that thread
-    /// finds out, and says so ([#hasToTell]).
+    /// finds out, and says so ([#takeNews]).
     boolean looksMoved() {
-        if (!isMoved && stream != null && reading.tryLock()) {
+        Move now = move;
+        if (now != null && now.stream != null && !now.isDone && reading.tryLock()) {
             try {
                 return moves();
             } finally {
                 reading.unlock();
             }
         }
-        return isMoved;
+        return isMoved();
     }
 
-    /// Returns whether selectors have to look where the bytes come from: a thread that has read has found out, or may
-    /// have kept them from it.
-    boolean hasToTell() {
-        boolean was = isNews || (!isMoved && stream != null);
+    /// Returns whether selectors have to look where the bytes come from, because a thread that has read has found out,
+    /// or may have kept them from it. What it has found out is news once.
+    boolean takeNews() {
+        boolean was = isNews || (hasStream() && !isMoved());
         isNews = false;
         return was;
     }
 
     private void goBack() {
-        ByteBuffer next = behind;
+        Move over = move;
+        ByteBuffer next = over == null ? null : over.behind;
         if (next != null && next.hasRemaining()) {
             got += next.remaining();
             kept = next;
         }
-        behind = null;
-        doesNotEnd();
-        stream = null;
-        isMoved = false;
+        move = null;
     }
 
     /// Goes back to TCP if the peer has, and no thread reads, which would find out by itself.
     void lookBack() throws IOException {
-        Carrier by = stream;
+        Move now = move;
+        Carrier by = now == null ? null : now.stream;
         if (by == null || !reading.tryLock()) {
             return;
         }
@@ -178,12 +203,12 @@ final class MovingInput {
 
     /// Reads from the stream, if the bytes come from there. Returns less than 0 when they do not, or it has ended.
     int readStream(ByteBuffer into) throws IOException {
-        if (!isMoved) {
+        if (!isMoved()) {
             return -1;
         }
         reading.lock();
         try {
-            Carrier by = isMoved ? stream : null;
+            Carrier by = streamNow();
             int done = by == null ? -1 : by.read(into);
             use.onRead(done);
             return done;
@@ -194,12 +219,12 @@ final class MovingInput {
 
     /// Does the same with several buffers.
     long readStream(ByteBuffer[] into, int offset, int length) throws IOException {
-        if (!isMoved) {
+        if (!isMoved()) {
             return -1;
         }
         reading.lock();
         try {
-            Carrier by = isMoved ? stream : null;
+            Carrier by = streamNow();
             long done = by == null ? -1 : by.read(into, offset, length);
             use.onRead(done);
             return done;
@@ -214,18 +239,18 @@ final class MovingInput {
         try {
             isReading = true;
             while (!moves()) {
-                long room = end - got;
                 ByteBuffer next = kept;
                 if (next != null) {
                     return fromKept(one, next);
                 }
-                if (room > 0) {
-                    long done = byTcp(one, room);
-                    if (done != 0 || got < end) {
+                Move now = move;
+                if (now == null || got < now.end()) {
+                    long done = byTcp(one, now == null ? Long.MAX_VALUE : now.end() - got);
+                    if (done != 0 || !isAllRead()) {
                         return done;
                     }
                 } else if (!state.awaitMove(one.nanos())) {
-                    isWaiting = true;
+                    now.isAwaited = true;
                     isNews = true;
                     return 0;
                 }
@@ -244,11 +269,18 @@ final class MovingInput {
         return done;
     }
 
+    /// Returns whether all bytes of TCP are read, and the mark if there is one.
+    private boolean isAllRead() {
+        Move now = move;
+        return now != null && got >= now.end();
+    }
+
     private long byTcp(Read one, long room) throws IOException {
         long done = one.from(tcp, room);
-        if (done < 0 && end - got <= 1) { // all is read but the mark, which a peer that has ended since did not write
-            got = end;
-            mark = Long.MAX_VALUE;
+        Move now = move; // the peer may have said so meanwhile
+        boolean isMarked = now != null && now.isMarked;
+        if (done < 0 && isMarked && got == now.bytes) {
+            got = now.end(); // a peer that has ended since did not write the mark
             return 0;
         }
         if (done < 0) {
@@ -256,8 +288,8 @@ final class MovingInput {
             return done;
         }
         got += done;
-        if (got > mark) {
-            done -= keep(one, (int) done);
+        if (isMarked && got > now.bytes) {
+            done -= keep(one, (int) done, now);
         }
         use.onRead(done);
         return done;
@@ -265,17 +297,16 @@ final class MovingInput {
 
     /// Takes the mark back from the program, and the bytes behind it: the peer has gone back to TCP before this thread
     /// had a processor. Returns the number of bytes.
-    private int keep(Read one, int done) {
-        var last = ByteBuffer.allocate((int) (got - mark));
+    private int keep(Read one, int done, Move now) {
+        var last = ByteBuffer.allocate((int) (got - now.bytes));
         one.takeBack(done, last);
-        got = end;
-        behind = last.flip().position(1);
-        mark = Long.MAX_VALUE;
+        got = now.end();
+        now.behind = last.flip().position(1);
         return last.limit();
     }
 
     private long byStream(Read one) throws IOException {
-        Carrier by = stream;
+        Carrier by = streamNow();
         long done = by == null ? -1 : one.from(by, Long.MAX_VALUE);
         if (done < 0) {
             goBack();
@@ -286,12 +317,16 @@ final class MovingInput {
     }
 
     int available() throws IOException {
-        Carrier by = stream;
-        ByteBuffer next = kept;
-        if (by != null && isMoved) {
+        Carrier by = streamNow();
+        if (by != null) {
             return by.available();
         }
-        return next != null ? next.remaining() : (int) Math.min(tcp.available(), mark - got);
+        ByteBuffer next = kept;
+        if (next != null) {
+            return next.remaining();
+        }
+        Move now = move;
+        return now == null ? tcp.available() : Math.clamp(now.bytes - got, 0, tcp.available());
     }
 
     /// Returns whether bytes of TCP can be read that the kernel does not know of.
@@ -302,7 +337,8 @@ final class MovingInput {
     /// Takes the mark from TCP before it is closed, if nothing else is left there: the kernel answers unread
     /// bytes with a reset.
     void takeMark() throws IOException {
-        if (mark != Long.MAX_VALUE && reading.tryLock()) {
+        Move now = move;
+        if (now != null && now.isMarked && reading.tryLock()) {
             try {
                 readMark();
             } finally {
@@ -313,9 +349,9 @@ final class MovingInput {
 
     /// Reads the mark, if it is next and has come.
     private void readMark() throws IOException {
-        if (got == mark && tcp.available() > 0) {
+        Move now = move;
+        if (now != null && now.isMarked && got == now.bytes && tcp.available() > 0) {
             got += tcp.read(ByteBuffer.allocate(1));
-            mark = Long.MAX_VALUE;
         }
     }
 }

@@ -14,8 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /// A reader that waits in the kernel while its peer moves, and sleeps on until the peer has gone back: it finds the
-/// mark
-/// in the middle of what it reads.
+/// mark in the middle of what it reads.
 class MovingInputTest {
     /// The calls by which a program reads.
     enum How {

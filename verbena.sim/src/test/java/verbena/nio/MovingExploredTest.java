@@ -13,6 +13,8 @@ class MovingExploredTest {
     /// Ends of data only: they come before, in and after the move.
     private static final Kind ENDS = new Kind(0, 0, false, false, false);
     private static final Kind SERVER = new Kind(0, 1, false, false, false);
+    /// Nothing but the second byte wakes the client.
+    private static final Kind CONVERSES = new Kind(0, 2, false, false, false, true);
     private static final Kind WAITS = new Kind(1, 1, false, true, false);
 
     @Test
@@ -25,6 +27,11 @@ class MovingExploredTest {
     void programsThatSelectMove() {
         Explorer.assumeDrawn(0, 3);
         explore("a byte for a program that selects", SERVER);
+    }
+
+    @Test
+    void programsThatSelectAndWaitForEachOtherMove() {
+        explore("two bytes for a program that selects", CONVERSES);
     }
 
     /// Programs that wait in the kernel are woken by the mark.
@@ -99,6 +106,11 @@ class MovingExploredTest {
     @Test
     void aSelectorThatIsNotToldIsFound() {
         assertThat(find(SERVER, Plant.TELLS_NOBODY)).hasMessageContaining("waits for ever");
+    }
+
+    @Test
+    void aSelectorThatAReaderDoesNotTellIsFound() {
+        assertThat(find(CONVERSES, Plant.TELLS_NO_READER)).hasMessageContaining("waits for ever");
     }
 
     private static Counterexample find(Kind kind, Plant plant) {

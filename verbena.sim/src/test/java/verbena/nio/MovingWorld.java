@@ -29,6 +29,8 @@ final class MovingWorld implements SmallWorld {
         LOSES_THE_MARK,
         /// No selector is told what happens at the stream.
         TELLS_NOBODY,
+        /// No selector is told what a thread finds out that reads.
+        TELLS_NO_READER,
         /// A byte is lost by the stream.
         LOSES_A_BYTE
     }
@@ -41,7 +43,13 @@ final class MovingWorld implements SmallWorld {
     /// @param waits whether both programs read and write in a thread each, which waits, in place of selecting.
     ///     They end their data when they have those of their peer, and the server only answers
     /// @param goesBack whether the connection has moved before the programs begin, and both ends go back to TCP
-    record Kind(int fromClient, int fromServer, boolean isRefused, boolean waits, boolean goesBack) {}
+    /// @param converses whether the client ends its data when it has all of the server, and the server when it has
+    ///     the end of the client. Otherwise they end at once, which wakes each selector by TCP
+    record Kind(int fromClient, int fromServer, boolean isRefused, boolean waits, boolean goesBack, boolean converses) {
+        Kind(int fromClient, int fromServer, boolean isRefused, boolean waits, boolean goesBack) {
+            this(fromClient, fromServer, isRefused, waits, goesBack, false);
+        }
+    }
 
     // The calls of a program.
     private static final int READS = 100;
@@ -322,10 +330,18 @@ final class MovingWorld implements SmallWorld {
             try {
                 moving = made;
                 made.configureBlocking(kind.waits);
-                made.begin(() -> isPoked = plant != Plant.TELLS_NOBODY);
+                made.begin(() -> isPoked |= isTold());
             } catch (IOException e) {
                 throw new AssertionError(e);
             }
+        }
+
+        private boolean isTold() {
+            return switch (plant) {
+                case TELLS_NOBODY -> false;
+                case TELLS_NO_READER -> running != program || program.place < READS || program.place >= WRITES;
+                default -> true;
+            };
         }
 
         private void goBack() {
@@ -376,7 +392,7 @@ final class MovingWorld implements SmallWorld {
         private void select() {
             while ((!isRead || !isWritten) && !hasClosed) {
                 running.place = 0;
-                int wanted = (isRead ? 0 : SelectionKey.OP_READ) | (isWritten ? 0 : SelectionKey.OP_WRITE);
+                int wanted = (isRead ? 0 : SelectionKey.OP_READ) | (hasToWrite() ? SelectionKey.OP_WRITE : 0);
                 isPoked |= interest != wanted;
                 interest = wanted;
                 int found = look();
@@ -392,6 +408,12 @@ final class MovingWorld implements SmallWorld {
                     writeOne();
                 }
             }
+        }
+
+        /// Returns whether there are bytes to write, or the end.
+        private boolean hasToWrite() {
+            boolean mayEnd = !kind.converses || (this == client ? read == peer.bytes : isRead);
+            return !isWritten && (written < bytes || mayEnd);
         }
 
         /// Looks at the connection if it was poked or was ready, as the selector does.
