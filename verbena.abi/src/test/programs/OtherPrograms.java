@@ -27,7 +27,7 @@ import java.util.stream.Stream;
 /// Run by the JDK from this one file: `java OtherPrograms.java VERBENA SOURCES [NAME ...]`, or with `--share N/M` in place
 /// of names.
 public final class OtherPrograms {
-    private static final long PATIENCE_SECONDS = 120;
+    private static final long PATIENCE_SECONDS = 300;
     private static final String DEVICE = "rocev2_lo";
     private static final String PORT = "PORT";
     private static final String NUMBERS = "numbers.txt";

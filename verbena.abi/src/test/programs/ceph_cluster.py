@@ -9,7 +9,7 @@ import uuid
 folder, address, device, how = sys.argv[1:]
 HOME = f"{folder}/ceph.{how}"
 CONF = f"{HOME}/ceph.conf"
-END = time.time() + 110
+END = time.time() + 280
 FSID = str(uuid.uuid4())
 # Of the manager's many modules, which take long to load, only those that it insists on.
 DISABLED = ",".join(sorted(set(os.listdir("/usr/share/ceph/mgr")) - {"balancer", "crash", "devicehealth", "status"}))
@@ -104,6 +104,8 @@ try:
     print("ceph: the object is the same")
 except subprocess.CalledProcessError as e:
     sys.exit(f"{e}: {e.stdout} {e.stderr}")
+except subprocess.TimeoutExpired as e:
+    sys.exit(f"{' '.join(e.cmd)} has not ended in time")
 finally:
     for each in started:
         each.terminate()

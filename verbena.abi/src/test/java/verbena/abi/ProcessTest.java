@@ -46,18 +46,18 @@ class ProcessTest {
         programs.runC(Programs.SOURCES.resolve("stacks.c"));
     }
 
-    /// With another malloc than the C library's where one is installed; with each of them, and none, by
+    /// With another malloc than the C library's where one is installed, which is drawn; with each of them, and none, by
     /// -Dverbena.deep=true.
     @Test
     void forkedProcessesHaveDevicesOfTheirOwn() throws IOException {
-        boolean isDeep = Boolean.getBoolean("verbena.deep");
         List<Path> mallocs = mallocs();
-        if (isDeep || mallocs.isEmpty()) {
+        if (mallocs.isEmpty() || Boolean.getBoolean("verbena.deep")) {
             programs.runC(Programs.SOURCES.resolve("fork.c"));
         }
-        for (Path malloc : isDeep ? mallocs : mallocs.stream().limit(1).toList()) {
+        String[] names = mallocs.stream().map(Path::toString).toArray(String[]::new);
+        for (String malloc : Programs.draw(Math.max(1, names.length), names).toList()) {
             programs.close();
-            programs = Programs.over("rocev2_lo", malloc);
+            programs = Programs.over("rocev2_lo", Path.of(malloc));
             programs.runC(Programs.SOURCES.resolve("fork.c"));
         }
     }
@@ -70,6 +70,16 @@ class ProcessTest {
                     .filter(Files::exists)
                     .toList();
         }
+    }
+
+    /// The sanitizers end a program at its first mistake. They see what the library does with the program's memory in
+    /// calls of the C library.
+    @Test
+    void aProgramThatSanitizersWatchMakesNoMistake() {
+        programs = programs.with("ASAN_OPTIONS", "verify_asan_link_order=0:detect_leaks=0");
+        programs.runC(
+                Programs.SOURCES.resolve("semantics.c"),
+                List.of("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"));
     }
 
     @Test

@@ -54,9 +54,12 @@ class ProtectedHostsTest {
     /// What both ends say that a test may look for.
     private static final String DONE = "the programs are done";
 
-    /// Two hosts and a cable. Its arguments are the folder, what the server says when it listens, the server and
-    /// the client. A client that does not find the server is run again. A server that does not end is ended. The
-    /// recorder loses what it has not written when it ends, so it has to write a last packet first.
+    /// Two hosts and a cable. Its arguments are the folder, what the server says when it listens, the server, the
+    /// client, and whether they connect by the connection manager. A client that does not find the server is run
+    /// again. With the connection manager so is the server: `ib_write_bw -R` connects twice, and its server may not
+    /// listen yet for the second time. Then the client fails, over a card too, and the server goes on waiting.
+    /// A server that does not end is ended. The recorder loses what it has not written when it ends, so it has to
+    /// write a last packet first.
     private static final String HOSTS = """
             ip link set lo up || exit 9
             unshare --net sleep 300 & peer=$!
@@ -69,14 +72,22 @@ class ProtectedHostsTest {
               'ip link set lo up && ip address add 10.9.0.2/24 dev b0 && ip link set b0 up' || exit 9
             dumpcap -q -i a0 -s 256 -w - > "$1/wire.pcapng" 2> "$1/recorder" & recorder=$!
             until grep -q '^File:' "$1/recorder"; do kill -0 $recorder || exit 9; sleep 0.1; done
-            nsenter -t $peer -n sh -c "exec $3" > "$1/server" 2>&1 & server=$!
+            serve() {
+              nsenter -t $peer -n sh -c "exec $1" >> "$2/server" 2>&1 & server=$!
+            }
+            serve "$3" "$1"
             until [ -z "$2" ] || grep -q "$2" "$1/server"; do
               kill -0 $server || { cat "$1/server"; exit 8; }
               sleep 0.1
             done
             until sh -c "exec $4"; do
-              kill -0 $server || { cat "$1/server"; exit 8; }
               tries=$((tries + 1)); [ $tries -lt 50 ] || { cat "$1/server"; exit 8; }
+              if $5; then
+                kill $server 2> /dev/null
+                wait $server
+                serve "$3" "$1"
+              fi
+              kill -0 $server || { cat "$1/server"; exit 8; }
               sleep 0.2
             done
             echo the programs are done
@@ -156,7 +167,7 @@ class ProtectedHostsTest {
                 + " -XX:TieredStopAtLevel=1 -Dverbena.nio.begin=rdma -Dverbena.nio.wait=5000 -Dverbena.nio.summary=stderr"
                 + " -javaagent:" + agent() + (by.equals("property") ? " -Dverbena.psp=" + policy() : "") + " -cp "
                 + System.getProperty("java.class.path") + " '" + Echo.class.getName() + "' ";
-        String said = run(by.equals("environment"), "listens", java + "server", java + "client");
+        String said = run(by.equals("environment"), "listens", false, java + "server", java + "client");
         assertThat(said).doesNotContain("rdma-in=0 ").containsPattern("rdma-in=\\d{6}");
         check(!by.equals("off"), true);
     }
@@ -172,6 +183,7 @@ class ProtectedHostsTest {
         String said = run(
                 by.equals("environment"),
                 "waits for clients",
+                false,
                 verbena + " serve " + served + " --no-auth -d rocev2@" + THERE + named,
                 verbena + " cp -d rocev2@" + HERE + named + " " + THERE + ":file " + folder.resolve("copied"));
         assertThat(said).contains("1 file");
@@ -198,6 +210,7 @@ class ProtectedHostsTest {
         run(
                 words[0].equals("environment"),
                 "",
+                how.contains(" -R "),
                 environment + THERE + " " + words[1] + port,
                 environment + HERE + " " + words[1] + port + " " + THERE);
         check(words[0].equals("environment"), false);
@@ -215,6 +228,7 @@ class ProtectedHostsTest {
         run(
                 isProtected,
                 "",
+                true,
                 environment + THERE + ucmatose + THERE,
                 environment + HERE + ucmatose + HERE + " -s " + THERE);
         check(isProtected, false);
@@ -239,10 +253,13 @@ class ProtectedHostsTest {
     /// Runs a server there and a client here, and returns what both said.
     ///
     /// @param isProtected whether the environment names the policy
-    private String run(boolean isProtected, String listens, String server, String client) throws Exception {
+    /// @param isByCm whether the programs connect by the connection manager
+    private String run(boolean isProtected, String listens, boolean isByCm, String server, String client)
+            throws Exception {
         var command = new ArrayList<>(List.of("env", "VERBENA_PSP=" + (isProtected ? policy() : "")));
         CLibraries.environment().forEach((name, value) -> command.add(name + "=" + value));
         command.addAll(List.of("bash", "-c", HOSTS, "bash", folder.toString(), listens, server, client));
+        command.add(Boolean.toString(isByCm));
         NetworkNamespace.Ended ended = NetworkNamespace.run(
                 command, output -> output.contains(DONE) || (!output.isEmpty() && !output.contains("unshare")));
         assumeTrue(ended.status() != 9, "no right to two hosts with a recorder: " + ended.output());

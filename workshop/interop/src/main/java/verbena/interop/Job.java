@@ -13,6 +13,9 @@ public record Job(boolean isSmall, Path folder) {
     /// The beginning of lines for the process that has started this process.
     static final String PREFIX = "engine: ";
 
+    /// The beginning of a line about a part of the work.
+    static final String DONE = "done ";
+
     /// Returns the small size or the full size, as this job needs.
     public int size(int small, int full) {
         return isSmall ? small : full;
@@ -23,6 +26,11 @@ public record Job(boolean isSmall, Path folder) {
     public void halfway() throws IOException {
         say("halfway");
         int _ = System.in.read();
+    }
+
+    /// Says that a part of the work is done, so that a long silence means that nothing goes on.
+    public void done(String part) {
+        say(DONE + part);
     }
 
     /// Returns bytes that show their place and the message that they belong to.

@@ -71,11 +71,16 @@ final class Member implements AutoCloseable {
         said.add(END);
     }
 
-    /// Returns the text behind the word in the next line of the process.
+    /// Returns the text behind the word in the next line of the process that is not about a part of its work
+    /// ([Job#done]).
     ///
+    /// @param seconds for each line
     /// @throws RunFailed when it says something else, or nothing in time, or ends
     String hear(String word, long seconds) throws InterruptedException {
         String line = said.poll(seconds, TimeUnit.SECONDS);
+        while (line != null && line.startsWith(Job.DONE)) {
+            line = said.poll(seconds, TimeUnit.SECONDS);
+        }
         if (line == null) {
             throw new RunFailed("the " + role + " has said nothing for " + seconds + " s", lastWords());
         }

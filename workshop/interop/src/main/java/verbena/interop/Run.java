@@ -11,6 +11,7 @@ import java.util.SequencedMap;
 /// A run of one system in one scene: it starts both processes, makes the client work, and judges the counters.
 final class Run {
     private static final long START_SECONDS = 90;
+    /// The longest silence of a client at work.
     private static final long WORK_SECONDS = 240;
     /// A client has to notice by then that its server is gone.
     private static final long NOTICE_SECONDS = 40;

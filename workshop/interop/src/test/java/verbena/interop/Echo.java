@@ -54,6 +54,7 @@ public class Echo implements SystemUnderTest {
                     }
                 }
                 Job.same(sent, arrived.array(), "message " + i);
+                job.done("message " + i);
                 if (i == 0) {
                     job.halfway();
                 }

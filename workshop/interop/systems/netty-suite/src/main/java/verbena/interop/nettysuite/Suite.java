@@ -6,6 +6,7 @@ import java.util.List;
 import org.junit.platform.engine.DiscoverySelector;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.discovery.ClassNameFilter;
+import org.junit.platform.engine.support.descriptor.ClassSource;
 import org.junit.platform.engine.support.descriptor.MethodSource;
 import org.junit.platform.launcher.TestExecutionListener;
 import org.junit.platform.launcher.TestIdentifier;
@@ -26,7 +27,7 @@ public record Suite(List<? extends DiscoverySelector> tests) {
     ///
     /// @throws AssertionError when one fails
     public String run(Job job) throws IOException {
-        var found = new Found();
+        var found = new Found(job);
         LauncherFactory.create()
                 .execute(
                         LauncherDiscoveryRequestBuilder.request()
@@ -45,9 +46,14 @@ public record Suite(List<? extends DiscoverySelector> tests) {
 
     /// What has become of the tests.
     private static final class Found implements TestExecutionListener {
+        private final Job job;
         private final List<String> wrong = new ArrayList<>();
         private int passed;
         private int skipped;
+
+        private Found(Job job) {
+            this.job = job;
+        }
 
         @Override
         public void executionSkipped(TestIdentifier test, String reason) {
@@ -56,6 +62,9 @@ public record Suite(List<? extends DiscoverySelector> tests) {
 
         @Override
         public void executionFinished(TestIdentifier test, TestExecutionResult result) {
+            if (test.getSource().orElse(null) instanceof ClassSource) {
+                job.done(test.getDisplayName());
+            }
             if (result.getStatus() == TestExecutionResult.Status.SUCCESSFUL) {
                 passed += test.isTest() ? 1 : 0;
             } else if (result.getStatus() == TestExecutionResult.Status.ABORTED) {
