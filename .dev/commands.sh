@@ -92,7 +92,7 @@ developer_lint() {
   need_maven
   [ ! -d "$home/verbena.spark/target/lib" ] || profiles+=,spark
   [ ! -d "$home/workshop/interop/target/ready" ] || profiles+=,interop
-  MAVEN_OPTS="${MAVEN_OPTS:-} -Dorg.slf4j.simpleLogger.defaultLogLevel=warn" maven -B "-P$profiles" test-compile "$@"
+  MAVEN_OPTS="${MAVEN_OPTS:-} -Dorg.slf4j.simpleLogger.defaultLogLevel=warn" maven -B -T 1C "-P$profiles" test-compile "$@"
 }
 
 developer_test() {
@@ -108,7 +108,7 @@ developer_test() {
 find_draw() { # ARGUMENT ...
   local draw argument
   draw=$(git -C "$home" rev-parse HEAD 2> /dev/null || true)
-  draw=$((16#0${draw:0:4} % 18))
+  draw=$((16#0${draw:0:4} % 36))
   for argument in "$@"; do
     case $argument in
       -Dverbena.draw=*) draw=${argument#*=} ;;
@@ -142,7 +142,7 @@ print_others() { # DRAW
   while read -r turn room class; do
     [ "$turn" != "#" ] || continue
     [ -f "$home/$room/src/test/java/$class.java" ] || fail "test: .dev/in-turn.txt names $room $class, which is not there"
-    [ "$turn" = $(($1 / 6 % 3)) ] || echo "$class.java"
+    [ "$turn" = $(($1 / 6 % 6)) ] || echo "$class.java"
   done < "$home/.dev/in-turn.txt"
 }
 

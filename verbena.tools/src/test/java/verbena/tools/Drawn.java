@@ -9,7 +9,7 @@ public final class Drawn {
 
     /// Returns one of some equal parts.
     ///
-    /// @param shares the number of parts: 2, 3
+    /// @param shares the number of parts: 2, 3 or 6
     public static <T> List<T> of(int shares, List<T> all) {
         if (Boolean.getBoolean("verbena.deep")) {
             return all;

@@ -22,7 +22,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
 /// Every command with `--json` prints one object that any program reads, with all figures that its text has.
@@ -84,9 +83,9 @@ class JsonCommandsTest {
         assertThat(calls().keySet()).containsExactlyElementsOf(names);
     }
 
-    /// Half of them, as it is drawn.
+    /// Returns a sixth of them, as it is drawn.
     static Stream<String> each() {
-        return Drawn.of(2, List.copyOf(calls().values())).stream();
+        return Drawn.of(6, List.copyOf(calls().values())).stream();
     }
 
     @ParameterizedTest
@@ -97,14 +96,19 @@ class JsonCommandsTest {
         assertThat(out).as("negative zero").doesNotContainPattern("[ \\[:]-0(\\.0*)?[,}\\] \\n]");
     }
 
-    /// In virtual time, so two runs are one.
+    /// Returns a third of the calls, as it is drawn. They run in virtual time, so two runs are one.
+    static Stream<String> anExperimentHasTheSameFiguresInBoth() {
+        return Drawn.of(
+                3,
+                List.of(
+                        "network run pfc-deadlock --seed 2",
+                        "network try star+4+100G+1us --workload incast --seed 1",
+                        "network try star+4+100G+1us --workload incast --seed 1 --selective"))
+                .stream();
+    }
+
     @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "network run pfc-deadlock --seed 2",
-                "network try star+4+100G+1us --workload incast --seed 1",
-                "network try star+4+100G+1us --workload incast --seed 1 --selective"
-            })
+    @MethodSource
     void anExperimentHasTheSameFiguresInBoth(String call) throws IOException {
         JsonNode json = STRICT.readTree(run(call, "--json").out());
         assertThat(json.get("figures")).isNotEmpty();
@@ -121,17 +125,22 @@ class JsonCommandsTest {
                 .hasSize(json.get("figures").size());
     }
 
-    /// Text and file are of one run.
+    /// Returns a third of the calls, as it is drawn. Text and file are of one run.
+    static Stream<String> aMeasurementHasTheSameFiguresInBoth() {
+        return Drawn.of(
+                3,
+                List.of(
+                        "write-bw -n 200 -s 4096",
+                        "send-bw -b --report-both -n 200 -s 4096",
+                        "write-bw --report_gbits -n 200 -s 4096",
+                        "read-lat -n 200 -s 4096",
+                        "write-lat -D 1 -s 4096",
+                        "send-lat -n 200 -s 4096"))
+                .stream();
+    }
+
     @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "write-bw -n 200 -s 4096",
-                "send-bw -b --report-both -n 200 -s 4096",
-                "write-bw --report_gbits -n 200 -s 4096",
-                "read-lat -n 200 -s 4096",
-                "write-lat -D 1 -s 4096",
-                "send-lat -n 200 -s 4096"
-            })
+    @MethodSource
     void aMeasurementHasTheSameFiguresInBoth(String call) throws IOException {
         Path file = folder.resolve("report.json");
         String text = run("perf " + call + PERF, "--out_json_file=" + file).out();

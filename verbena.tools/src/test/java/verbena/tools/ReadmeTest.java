@@ -178,15 +178,15 @@ class ReadmeTest {
         return names.stream().sorted();
     }
 
-    /// Each has the command, its options and its arguments. What ends soon and needs no second end runs too, in half
-    /// of the chapters, as they are drawn ([Drawn]).
+    /// Each has the command, its options and its arguments. What ends soon and needs no second end runs too, in a
+    /// sixth of the chapters, as they are drawn ([Drawn]).
     @ParameterizedTest
     @MethodSource("documentsWithCommands")
     void eachCommandOfADocumentCanBeGiven(String document, @TempDir Path folder) throws Exception {
         Set<String> ofDevelopers = Files.readAllLines(ROOT.resolve(".dev/commands.txt")).stream()
                 .map(line -> line.strip().split(" ", 2)[0])
                 .collect(Collectors.toSet());
-        List<String> runs = Drawn.of(2, documentsWithCommands().toList());
+        List<String> runs = Drawn.of(6, documentsWithCommands().toList());
         var wrong = new ArrayList<String>();
         for (String[] words : commands(Files.readString(ROOT.resolve(document)))) {
             String command = String.join(" ", words);

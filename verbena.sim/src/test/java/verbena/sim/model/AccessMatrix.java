@@ -31,10 +31,19 @@ final class AccessMatrix {
         TYPE_1_BY_OTHER,
         TYPE_2_BY_THIS,
         TYPE_2_BY_OTHER,
-        TYPE_2_ZERO_BASED;
+        TYPE_2_ZERO_BASED_BY_THIS,
+        TYPE_2_ZERO_BASED_BY_OTHER;
 
         int windowType() {
             return this == REGION ? 0 : this == TYPE_1_BY_THIS || this == TYPE_1_BY_OTHER ? 1 : 2;
+        }
+
+        boolean isZeroBased() {
+            return this == TYPE_2_ZERO_BASED_BY_THIS || this == TYPE_2_ZERO_BASED_BY_OTHER;
+        }
+
+        boolean isByOther() {
+            return this == TYPE_1_BY_OTHER || this == TYPE_2_BY_OTHER || this == TYPE_2_ZERO_BASED_BY_OTHER;
         }
     }
 
@@ -219,7 +228,7 @@ final class AccessMatrix {
             window = Objects.requireNonNull(lockstep.allocateWindow(b, of, one.shown.windowType()));
             length = WINDOW_BYTES;
             long address = iova + (atEnd ? REGION_BYTES - WINDOW_BYTES : WINDOW_OFFSET);
-            from = one.shown == Shown.TYPE_2_ZERO_BASED ? 0 : address;
+            from = one.shown.isZeroBased() ? 0 : address;
             bind(one, window, region, address);
             key = window.key();
         }
@@ -278,16 +287,15 @@ final class AccessMatrix {
 
     /// Who binds: the queue pair that will be asked, or another.
     private ModelQueuePair binder(Case one) {
-        boolean byThis = one.shown == Shown.TYPE_1_BY_THIS
-                || one.shown == Shown.TYPE_2_BY_THIS
-                || one.shown == Shown.TYPE_2_ZERO_BASED;
-        return !one.sameDomain ? ofOtherDomain.responder : byThis ? ends.responder : ofSameDomain.responder;
+        return !one.sameDomain
+                ? ofOtherDomain.responder
+                : one.shown.isByOther() ? ofSameDomain.responder : ends.responder;
     }
 
     private void bind(Case one, ModelWindow window, ModelRegion region, long address) {
         Set<Access> rights = rights(one.ofMemory);
         rights.remove(Access.FLUSH_GLOBAL); // no right of a window
-        if (one.shown == Shown.TYPE_2_ZERO_BASED) {
+        if (one.shown.isZeroBased()) {
             rights.add(Access.ZERO_BASED);
         }
         post(

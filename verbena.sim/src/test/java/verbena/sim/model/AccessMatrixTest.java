@@ -3,12 +3,15 @@ package verbena.sim.model;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import verbena.sim.model.AccessMatrix.Case;
 import verbena.sim.model.ModelSend.Operation;
@@ -19,6 +22,9 @@ import verbena.verbs.QpType;
 class AccessMatrixTest {
     private static final int THREADS = 2;
     private static final long SEED = Long.getLong("verbena.seed", 1);
+
+    /// One of so many equal parts of the cases is tried, as it is drawn (`-Dverbena.draw=N`). The deep run tries all.
+    private static final int SHARES = 3;
 
     private record Asked(QpType service, Operation operation) {}
 
@@ -38,9 +44,10 @@ class AccessMatrixTest {
     @Test
     void everyRequestIsCarriedOutOrRefusedAsTheRulesSay() throws Exception {
         long start = System.nanoTime();
-        List<Case> cases = AccessMatrix.cases();
+        boolean isDeep = Boolean.getBoolean("verbena.deep");
+        List<Case> cases = isDeep ? AccessMatrix.cases() : drawn(AccessMatrix.cases());
         var requests = new ArrayList<>(ASKED);
-        if (Boolean.getBoolean("verbena.deep")) {
+        if (isDeep) {
             requests.addAll(ASKED_DEEP);
         }
         Map<QpState, Integer> outcomes = new EnumMap<>(QpState.class);
@@ -67,9 +74,20 @@ class AccessMatrixTest {
                 outcomes.get(QpState.ERR),
                 SEED,
                 (System.nanoTime() - start) / 1e9);
-        assertThat(count).isEqualTo(requests.size() * cases.size()).isGreaterThanOrEqualTo(50_000);
-        assertThat(outcomes.get(QpState.RTS)).isGreaterThan(5_000);
-        assertThat(outcomes.get(QpState.ERR)).isGreaterThan(5_000);
+        assertThat(count).isEqualTo(requests.size() * cases.size()).isGreaterThanOrEqualTo(20_000);
+        assertThat(outcomes.get(QpState.RTS)).isGreaterThan(3_000);
+        assertThat(outcomes.get(QpState.ERR)).isGreaterThan(3_000);
+    }
+
+    /// Returns one share of the cases. They are shuffled first, so that a share has each value of each dimension.
+    private static List<Case> drawn(List<Case> cases) {
+        var shuffled = new ArrayList<>(cases);
+        Collections.shuffle(shuffled, new Random(SHARES));
+        int share = Integer.getInteger("verbena.draw", 0) % SHARES;
+        return IntStream.range(0, cases.size())
+                .filter(i -> i % SHARES == share)
+                .mapToObj(shuffled::get)
+                .toList();
     }
 
     private static Map<QpState, Integer> run(Asked asked, List<Case> cases) {
