@@ -128,9 +128,20 @@ public final class Checker {
         return rkey == 0 ? null : regions.get(new MemoryKey(device, rkey));
     }
 
-    /// Returns the open regions of a device that peers reach.
-    public List<TrackedRegion> regions(TrackedDevice device) {
-        return regions.values().stream().filter(each -> each.device() == device).toList();
+    /// Returns the open regions that a request for the peer's memory may be for: the one of its key; all of the peer,
+    /// when the key is no region's, as that of a window; none when the peer is not known.
+    public List<TrackedRegion> targets(TrackedRequest request) {
+        TrackedPair pair = TrackedPair.of(request);
+        TrackedPair peer = pair == null ? null : peer(pair).orElse(null);
+        if (peer == null) {
+            return List.of();
+        }
+        TrackedRegion known = region(peer.device(), request.rkey());
+        return known == null
+                ? regions.values().stream()
+                        .filter(each -> each.device() == peer.device())
+                        .toList()
+                : List.of(known);
     }
 
     /// Returns the queue pair of this process that `pair` is connected with; empty when it is elsewhere, or not

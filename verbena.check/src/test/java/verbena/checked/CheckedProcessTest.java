@@ -48,6 +48,21 @@ class CheckedProcessTest {
         assertThat(run(List.of(), "error", "rocev2")).isEqualTo(new Ended(OWN, ""));
     }
 
+    /// So a program whose devices are not checked runs the same code as one without this module.
+    @Test
+    void withoutTheLayerNoClassOfItIsLoadedButItsProvider() throws Exception {
+        Path log = folder.resolve("classes");
+
+        assertThat(run(List.of("-Xlog:class+load:file=" + log), "error", "rocev2").status)
+                .isEqualTo(OWN);
+
+        assertThat(Files.readAllLines(log))
+                .filteredOn(line -> line.contains(" verbena.check."))
+                .singleElement()
+                .asString()
+                .contains(" verbena.check.device.CheckProvider ");
+    }
+
     @Test
     void thePropertyPutsTheLayerInFrontOfEveryDeviceAndLeavesTheStatus() throws Exception {
         Path json = folder.resolve("found.json");

@@ -67,9 +67,10 @@ public final class CheckProvider implements Provider, DeviceLayer {
 
     /// Returns a device with the layer in front.
     public static Device over(String name, Device device, Checker checker) {
-        return device instanceof WatchableDevice
-                ? new WatchableCheckedDevice(name, (Device & WatchableDevice) device, checker)
-                : new CheckedDevice(name, device, checker);
+        if (device instanceof WatchableDevice) { // no conditional: to verify one, the JVM would load both classes
+            return new WatchableCheckedDevice(name, (Device & WatchableDevice) device, checker);
+        }
+        return new CheckedDevice(name, device, checker);
     }
 
     @Override

@@ -49,7 +49,7 @@ public final class RaceModel {
 
     private final Listener listener;
     private final boolean isOneActor;
-    private final Map<Integer, AccessIndex> spaces = new HashMap<>();
+    private final Map<Integer, Intervals<Access>> spaces = new HashMap<>();
     private final ArrayDeque<RaceStep> ended = new ArrayDeque<>();
     private final ArrayDeque<RaceStep> heard = new ArrayDeque<>();
     private final Map<Object, Clock> released = new LinkedHashMap<>() {
@@ -140,12 +140,11 @@ public final class RaceModel {
             chain.posting.join(step.actor.clock);
         }
         version(chain, step);
-        for (int i = 0; i < step.accesses.size(); i++) {
-            check(chain, step.accesses.get(i));
+        for (Access each : step.accesses) {
+            check(chain, each);
         }
-        for (int i = 0; i < step.accesses.size(); i++) {
-            Access each = step.accesses.get(i);
-            index(each).add(each, i);
+        for (Access each : step.accesses) {
+            index(each).add(each.from(), each.length(), each);
         }
         chain.underWay.add(step);
         if (isMessage) {
@@ -163,12 +162,11 @@ public final class RaceModel {
 
     /// Tells of loads and stores of a processor.
     public void access(RaceStep step) {
-        for (int i = 0; i < step.accesses.size(); i++) {
-            Access each = step.accesses.get(i);
+        for (Access each : step.accesses) {
             check(null, each);
             checkSeen(each);
             if (!isOneActor) {
-                index(each).add(each, i);
+                index(each).add(each.from(), each.length(), each);
             }
         }
         if (!isOneActor) {
@@ -194,8 +192,8 @@ public final class RaceModel {
         }
     }
 
-    private AccessIndex index(Access access) {
-        return spaces.computeIfAbsent(access.memory().space(), _ -> new AccessIndex());
+    private Intervals<Access> index(Access access) {
+        return spaces.computeIfAbsent(access.memory().space(), _ -> new Intervals<>());
     }
 
     /// Finds out whether a reader looks at a version: at a word of the same memory before its READ, or after it.
@@ -230,11 +228,12 @@ public final class RaceModel {
 
     private void check(@Nullable Chain chain, Access access) {
         List<Access> unordered = new ArrayList<>(0);
-        index(access).overlapping(access, other -> {
+        index(access).overlapping(access.from(), access.length(), other -> {
             if (other.step() != access.step()
                     && (other.kind().changes() || access.kind().changes())) {
                 unordered.add(other);
             }
+            return false;
         });
         for (Access other : unordered) {
             boolean isOrdered = (other.step().queue >= 0 && other.step().queue == access.step().queue)
@@ -384,10 +383,11 @@ public final class RaceModel {
     /// Notes that what a READ or an atomic has returned may be what others have changed.
     private void learn(Actor by, Access result) {
         List<Access> changes = new ArrayList<>(0);
-        index(result).overlapping(result, other -> {
+        index(result).overlapping(result.from(), result.length(), other -> {
             if (other.kind().changes() && other.step() != result.step()) {
                 changes.add(other);
             }
+            return false;
         });
         for (Access each : changes) {
             RaceStep step = each.step();
@@ -468,9 +468,8 @@ public final class RaceModel {
     }
 
     private void forget(RaceStep step) {
-        for (int i = 0; i < step.accesses.size(); i++) {
-            Access each = step.accesses.get(i);
-            index(each).remove(each, i);
+        for (Access each : step.accesses) {
+            index(each).remove(each.from(), each.length(), each);
         }
     }
 }

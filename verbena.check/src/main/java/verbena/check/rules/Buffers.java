@@ -1,13 +1,7 @@
 package verbena.check.rules;
 
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentSkipListMap;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 import verbena.check.CallPlace;
 import verbena.check.Checker;
@@ -17,6 +11,7 @@ import verbena.check.TrackedPair;
 import verbena.check.TrackedRequest;
 import verbena.check.TrackedRequest.Piece;
 import verbena.check.Watcher;
+import verbena.check.races.Intervals;
 import verbena.verbs.QpType;
 import verbena.verbs.spi.SendOperation;
 
@@ -27,66 +22,12 @@ final class Buffers extends Watcher {
     /// The same for a receive.
     private static final long WHOLE_RECEIVE = 4 << 10;
 
-    private record Start(long address, long order) {
-        static final Comparator<Start> ORDER =
-                Comparator.comparingLong(Start::address).thenComparingLong(Start::order);
-    }
-
-    private record Use(TrackedRequest request, Piece piece) {}
-
-    /// Pieces of outstanding requests, by address.
-    private static final class Index {
-        private final ConcurrentSkipListMap<Start, Use> uses = new ConcurrentSkipListMap<>(Start.ORDER);
-        private final Map<TrackedRequest, List<Start>> starts = new ConcurrentHashMap<>();
-        private final AtomicLong order = new AtomicLong();
-        /// The longest piece so far: how far in front of a byte a piece that has it can begin.
-        private final AtomicLong longest = new AtomicLong();
-
-        void add(TrackedRequest request) {
-            List<Start> of = new ArrayList<>(1);
-            for (Piece each : request.pieces()) {
-                MemorySegment memory = each.memory();
-                if (memory != null && each.length() > 0) {
-                    longest.accumulateAndGet(each.length(), Math::max);
-                    var start = new Start(memory.address(), order.incrementAndGet());
-                    uses.put(start, new Use(request, each));
-                    of.add(start);
-                }
-            }
-            starts.put(request, of);
-        }
-
-        void remove(TrackedRequest request) {
-            List<Start> of = starts.remove(request);
-            if (of != null) {
-                of.forEach(uses::remove);
-            }
-        }
-
-        /// Finds others that have a byte of `request`.
-        ///
-        /// @param isEnough is asked of each, and ends the search
-        void overlapping(TrackedRequest request, Predicate<TrackedRequest> isEnough) {
-            for (Piece piece : request.pieces()) {
-                MemorySegment memory = piece.memory();
-                if (memory == null || piece.length() == 0 || uses.isEmpty()) {
-                    continue;
-                }
-                var first = new Start(memory.address() - longest.get(), 0);
-                var last = new Start(memory.address() + piece.length(), 0);
-                for (Use use : uses.subMap(first, last).values()) {
-                    if (use.request != request && use.piece.overlaps(piece) && isEnough.test(use.request)) {
-                        return;
-                    }
-                }
-            }
-        }
-    }
-
     private final Checker checker;
     private final Findings findings;
-    private final Index fills = new Index();
-    private final Index gathers = new Index();
+    /// The outstanding requests that fill bytes, and those that send them. Each under its own monitor.
+    private final Intervals<TrackedRequest> fills = new Intervals<>();
+
+    private final Intervals<TrackedRequest> gathers = new Intervals<>();
 
     Buffers(Checker checker) {
         this.checker = checker;
@@ -102,15 +43,15 @@ final class Buffers extends Watcher {
     public void onPost(TrackedRequest request) {
         if (request.fillsMemory()) {
             checkPieces(request);
-            fills.overlapping(request, other -> twoFill(request, other));
-            gathers.overlapping(request, other -> fillsWhatIsSent(request, other));
-            fills.add(request);
+            visit(fills, request, other -> twoFill(request, other));
+            visit(gathers, request, other -> fillsWhatIsSent(request, other));
+            add(fills, request);
             if (request.isReceive()) {
                 request.note(sum(request, WHOLE_RECEIVE));
             }
         } else if (gathers(request)) {
-            fills.overlapping(request, other -> sendsWhatIsFilled(request, other));
-            gathers.add(request);
+            visit(fills, request, other -> sendsWhatIsFilled(request, other));
+            add(gathers, request);
             request.note(sum(request, WHOLE));
         }
     }
@@ -243,9 +184,45 @@ final class Buffers extends Watcher {
     @Override
     public void onDrop(TrackedRequest request) {
         if (request.fillsMemory()) {
-            fills.remove(request);
+            remove(fills, request);
         } else if (gathers(request)) {
-            gathers.remove(request);
+            remove(gathers, request);
+        }
+    }
+
+    private static void add(Intervals<TrackedRequest> to, TrackedRequest request) {
+        synchronized (to) {
+            for (Piece each : request.pieces()) {
+                if (each.memory() != null && each.length() > 0) {
+                    to.add(each.memory().address(), each.length(), request);
+                }
+            }
+        }
+    }
+
+    private static void remove(Intervals<TrackedRequest> from, TrackedRequest request) {
+        synchronized (from) {
+            for (Piece each : request.pieces()) {
+                if (each.memory() != null && each.length() > 0) {
+                    from.remove(each.memory().address(), each.length(), request);
+                }
+            }
+        }
+    }
+
+    /// Finds the requests that have a byte of `request`.
+    ///
+    /// @param isEnough is asked of each, and ends the search
+    private static void visit(
+            Intervals<TrackedRequest> in, TrackedRequest request, Predicate<TrackedRequest> isEnough) {
+        synchronized (in) {
+            for (Piece each : request.pieces()) {
+                if (each.memory() != null
+                        && each.length() > 0
+                        && in.overlapping(each.memory().address(), each.length(), isEnough)) {
+                    return;
+                }
+            }
         }
     }
 

@@ -18,8 +18,12 @@ final class EndedKeys {
         }
     };
 
+    /// Whether the program has ever ended a key: most end none while they post.
+    private volatile boolean isUsed;
+
     /// Notes the end of a key.
     synchronized void end(TrackedDevice device, int key, CallPlace where) {
+        isUsed = true;
         places.put(new MemoryKey(device, key), where);
     }
 
@@ -29,7 +33,13 @@ final class EndedKeys {
     }
 
     /// Returns where a key has ended; null when it has not, or long ago.
-    synchronized @Nullable CallPlace place(TrackedDevice device, int key) {
-        return places.get(new MemoryKey(device, key));
+    @Nullable
+    CallPlace place(TrackedDevice device, int key) {
+        if (!isUsed) {
+            return null;
+        }
+        synchronized (this) {
+            return places.get(new MemoryKey(device, key));
+        }
     }
 }

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -28,8 +29,9 @@ import verbena.verbs.spi.SendOperation;
 /// no request can have changed them, a processor has. Only regions count that no peer has ever changed: of others this
 /// process need not see yet what a completed request has changed.
 ///
-/// A READ of one word may be a look at a flag, and so may one of a cache line in which one word changes. A program that
-/// reads words of a region by themselves has a protocol of versions there, so none of its READs of that region counts.
+/// A READ of one word may be a look at a flag, and so may one of a cache line in which always the same word changes. A
+/// program that reads words of a region by themselves has a protocol of versions there, so none of its READs of that
+/// region counts.
 final class PeerBytes extends Watcher {
     /// The most READs that are watched at once: enough for one of a loop to be among them.
     private static final int WATCHED = 16;
@@ -38,6 +40,10 @@ final class PeerBytes extends Watcher {
     /// Bytes that are all looked at; of more, as many at each end.
     private static final long WHOLE = 64 << 10;
     private static final long LINE = 64;
+    /// The most lines of which it is known which word is the flag.
+    private static final int FLAGS = 1_024;
+
+    private static final long SEVERAL = -1;
 
     /// An outstanding READ.
     private static final class Watched {
@@ -66,18 +72,24 @@ final class PeerBytes extends Watcher {
             }
         }
 
-        /// Returns whether bytes have changed, other than one word of a line.
         boolean isChanged() {
-            return Sums.of(bytes, WHOLE, 0) != before && (line == null || !isOneWord(line));
+            return Sums.of(bytes, WHOLE, 0) != before;
         }
 
-        private boolean isOneWord(MemorySegment old) {
+        /// Returns the number of the only word of a line that has changed; [#SEVERAL] when it is not the only one.
+        long changedWord() {
+            MemorySegment old = line;
+            if (old == null) {
+                return SEVERAL;
+            }
             try {
-                long first = bytes.address() + bytes.mismatch(old);
-                long behind = (first | (Long.BYTES - 1)) + 1 - bytes.address();
-                return behind >= bytes.byteSize() || bytes.asSlice(behind).mismatch(old.asSlice(behind)) < 0;
+                long word = (bytes.address() + bytes.mismatch(old)) / Long.BYTES;
+                long behind = (word + 1) * Long.BYTES - bytes.address();
+                return behind >= bytes.byteSize() || bytes.asSlice(behind).mismatch(old.asSlice(behind)) < 0
+                        ? word
+                        : SEVERAL;
             } catch (IllegalStateException e) {
-                return true; // its arena was closed meanwhile
+                return SEVERAL; // its arena was closed meanwhile
             }
         }
     }
@@ -88,6 +100,13 @@ final class PeerBytes extends Watcher {
     private final Checker checker;
     private final List<Watched> watched = new ArrayList<>();
     private final Map<TrackedRegion, List<Told>> told = new WeakHashMap<>();
+    /// The number of the word that has changed while a line was read, by the first byte that was read.
+    private final Map<Long, Long> flags = new LinkedHashMap<>() {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Long, Long> eldest) {
+            return size() > FLAGS;
+        }
+    };
     /// The regions of which a program reads words by themselves.
     private final Map<TrackedRegion, Boolean> versioned = new WeakHashMap<>();
 
@@ -108,8 +127,8 @@ final class PeerBytes extends Watcher {
     }
 
     private void watch(TrackedRequest request) {
-        TrackedPair peer = peer(request);
-        TrackedRegion region = peer == null ? null : checker.region(peer.device(), request.rkey());
+        List<TrackedRegion> targets = checker.targets(request);
+        TrackedRegion region = targets.size() == 1 ? targets.getFirst() : null;
         MemorySegment bytes = region == null ? null : target(region, request);
         if (region == null || bytes == null) {
             return;
@@ -156,13 +175,13 @@ final class PeerBytes extends Watcher {
         if (fills(request, bytes)) {
             return true;
         }
-        TrackedPair peer = changes(request) ? peer(request) : null;
-        if (peer == null) {
-            return false;
+        for (TrackedRegion each : changes(request) ? checker.targets(request) : List.<TrackedRegion>of()) {
+            MemorySegment target = target(each, request);
+            if (each.rkey() != request.rkey() || (target != null && overlap(target, bytes))) {
+                return true;
+            }
         }
-        TrackedRegion region = checker.region(peer.device(), request.rkey());
-        MemorySegment target = region == null ? null : target(region, request);
-        return region == null || (target != null && overlap(target, bytes));
+        return false;
     }
 
     private static boolean isConnected(TrackedPair pair) {
@@ -198,20 +217,27 @@ final class PeerBytes extends Watcher {
         return region.part(request.remoteAddress() - region.region().address(), RaceWatcher.bytes(operation, request));
     }
 
-    private @Nullable TrackedPair peer(TrackedRequest request) {
-        TrackedPair pair = TrackedPair.of(request);
-        return pair == null ? null : checker.peer(pair).orElse(null);
+    @Override
+    public void onEnd(TrackedRequest request, boolean isOk) {
+        if (request.operation() == SendOperation.READ) {
+            ended(request, isOk);
+        }
     }
 
-    @Override
-    public synchronized void onEnd(TrackedRequest request, boolean isOk) {
+    private synchronized void ended(TrackedRequest request, boolean isOk) {
         Watched ended = take(request);
         if (ended == null || !isOk || ended.isShared || !ended.bytes.scope().isAlive()) {
             return;
         }
-        if (ended.isChanged() && !versioned.containsKey(ended.region)) {
+        if (ended.isChanged() && !versioned.containsKey(ended.region) && !isFlag(ended)) {
             told.computeIfAbsent(ended.region, _ -> new ArrayList<>()).add(tell(ended));
         }
+    }
+
+    private boolean isFlag(Watched read) {
+        long word = read.changedWord();
+        Long known = word == SEVERAL ? null : flags.putIfAbsent(read.bytes.address(), word);
+        return word != SEVERAL && (known == null || known == word);
     }
 
     private Told tell(Watched of) {
@@ -244,5 +270,9 @@ final class PeerBytes extends Watcher {
     @Override
     public synchronized void onUnregistered(TrackedRegion region) {
         watched.removeIf(each -> each.region == region);
+        MemorySegment memory = region.memory();
+        if (memory != null) {
+            flags.keySet().removeIf(each -> each >= memory.address() && each < memory.address() + memory.byteSize());
+        }
     }
 }

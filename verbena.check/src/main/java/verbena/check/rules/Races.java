@@ -98,8 +98,7 @@ final class Races extends RaceWatcher {
     @Override
     void posted(
             TrackedPair pair, TrackedRequest request, SendOperation operation, @Nullable Kind kind, List<Local> local) {
-        TrackedPair peer = kind == null ? null : checker.peer(pair).orElse(null);
-        TrackedRegion target = peer == null ? null : target(peer.device(), request);
+        TrackedRegion target = kind == null ? null : target(request);
         if (target != null && kind != Kind.READ) {
             target.changeByPeers();
         }
@@ -124,12 +123,8 @@ final class Races extends RaceWatcher {
         return known == null ? new RaceStep.Memory(0, region.toString(), address, "") : known;
     }
 
-    private @Nullable TrackedRegion target(TrackedDevice device, TrackedRequest request) {
-        TrackedRegion known = checker.region(device, request.rkey());
-        if (known != null) {
-            return isIn(known, request) ? known : null;
-        }
-        for (TrackedRegion each : checker.regions(device)) { // the key may be a window's
+    private @Nullable TrackedRegion target(TrackedRequest request) {
+        for (TrackedRegion each : checker.targets(request)) {
             if (isIn(each, request)) {
                 return each;
             }

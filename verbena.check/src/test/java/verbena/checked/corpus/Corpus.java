@@ -118,7 +118,10 @@ final class Corpus {
             new GreetingTooLong(),
             new PairForEachClient(),
             new PolledWhileIdle(),
-            new QueueForEachPair());
+            new QueueForEachPair(),
+            new FlagBesideData(),
+            new BalancesMoved(),
+            new CounterOfTwoWords());
 
     private Corpus() {}
 }

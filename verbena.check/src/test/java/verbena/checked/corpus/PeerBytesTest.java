@@ -64,6 +64,28 @@ class PeerBytesTest {
                 .hasSize(1);
     }
 
+    /// A reader that takes both takes them for one record. The words of a READ come from several moments.
+    @Test
+    void aSecondWordOfALineThatChangesIsNoFlag() throws Exception {
+        assertThat(found(scene -> {
+                    for (int i = 0; i < 4; i++) {
+                        scene.here.postRead(i, scene.remote.remote().slice(0, 64), scene.local.slice(0, 64));
+                        store(scene, 8);
+                        scene.take(scene.sent);
+                    }
+                }))
+                .isEmpty();
+        assertThat(found(scene -> {
+                    scene.here.postRead(1, scene.remote.remote().slice(0, 64), scene.local.slice(0, 64));
+                    store(scene, 8);
+                    scene.take(scene.sent);
+                    scene.here.postRead(2, scene.remote.remote().slice(0, 64), scene.local.slice(0, 64));
+                    store(scene, 16);
+                    scene.take(scene.sent);
+                }))
+                .hasSize(1);
+    }
+
     /// This process need not see what a completed request has changed. So what it sees later is no sign of a store.
     @Test
     void memoryThatAPeerHasChangedBeforeIsNotWatched() throws Exception {
