@@ -2,6 +2,7 @@ package verbena.tools.weak;
 
 import com.sun.management.OperatingSystemMXBean;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.PrintStream;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
@@ -14,6 +15,9 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.jar.Attributes;
+import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -80,13 +84,9 @@ public final class Campaign {
         WeakLayer.use(scene);
         var broken = new ArrayList<OwnProgram>();
         for (OwnProgram each : programs) {
-            long before = scene.posted();
             long begin = SYSTEM.getProcessCpuTime();
-            String failure = failureUnlessBusy(each, seed);
+            String failure = failureUnlessBusy(each, scene);
             millis.merge(each.name(), TimeUnit.NANOSECONDS.toMillis(SYSTEM.getProcessCpuTime() - begin), Long::sum);
-            if (failure.isEmpty() && scene.posted() == before) {
-                failure = "it used no device";
-            }
             if (!failure.isEmpty()) {
                 broken.add(each);
                 tell(each, scene, failure);
@@ -127,12 +127,16 @@ public final class Campaign {
     /// limits of their own, in seconds. Wrong bytes are wrong at any time.
     ///
     /// @return why it failed; empty when it did not
-    private String failureUnlessBusy(OwnProgram program, long seed) throws InterruptedException {
+    private String failureUnlessBusy(OwnProgram program, WeakScene scene) throws InterruptedException {
         for (int run = 1; ; run++) {
             metronome.begin();
-            Throwable failure = failure(program, seed);
-            if (failure == null) {
+            long before = scene.posted();
+            Throwable failure = failure(program, scene.seed());
+            if (failure == null && scene.posted() > before) {
                 return "";
+            }
+            if (failure == null) { // a channel takes TCP when RDMA does not answer in time
+                failure = new IllegalStateException("it used no device");
             }
             if (failure instanceof AssertionError || !metronome.wasLate() || run == RUNS_BUSY) {
                 return failure + " at " + List.of(failure.getStackTrace());
@@ -173,8 +177,12 @@ public final class Campaign {
             throws IOException {
         Path services = Files.createDirectories(folder.resolve("layer/META-INF/services"));
         Files.writeString(services.resolve("verbena.verbs.spi.DeviceLayer"), WeakLayer.class.getName() + "\n");
-        return List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+        var words = new ArrayList<String>();
+        words.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        if (isVirtual) {
+            words.add("-javaagent:" + agent(folder.resolve("agent.jar")));
+        }
+        words.addAll(List.of(
                 "-ea",
                 "--enable-native-access=ALL-UNNAMED",
                 "-XX:+UseSerialGC",
@@ -190,6 +198,18 @@ public final class Campaign {
                 Long.toString(first),
                 Long.toString(last),
                 which,
-                isVirtual ? "virtual" : "real");
+                isVirtual ? "virtual" : "real"));
+        return words;
+    }
+
+    /// Returns an archive that names the agent; the class path has it.
+    private static Path agent(Path file) throws IOException {
+        var manifest = new Manifest();
+        manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
+        manifest.getMainAttributes().put(new Attributes.Name("Premain-Class"), VirtualThreadsAgent.class.getName());
+        try (OutputStream out = Files.newOutputStream(file)) {
+            new JarOutputStream(out, manifest).close();
+        }
+        return file;
     }
 }

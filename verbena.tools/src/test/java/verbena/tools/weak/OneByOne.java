@@ -96,14 +96,18 @@ final class OneByOne implements Executor {
         }
     }
 
-    /// Returns the thread that a task of this scheduler continues.
+    /// Returns the thread that a task of this scheduler continues. The task is a reference to a method of that thread.
     private static Thread thread(Runnable task) {
-        try {
-            Field thread = task.getClass().getDeclaredFields()[0];
-            thread.setAccessible(true);
-            return (Thread) thread.get(task);
-        } catch (ReflectiveOperationException e) {
-            throw new LinkageError("the JDK has changed", e);
+        for (Field each : task.getClass().getDeclaredFields()) {
+            if (Thread.class.isAssignableFrom(each.getType())) {
+                try {
+                    each.setAccessible(true);
+                    return (Thread) each.get(task);
+                } catch (IllegalAccessException e) {
+                    throw new LinkageError("the JDK has changed", e);
+                }
+            }
         }
+        throw new LinkageError("the JDK has changed: a task of a virtual thread does not have it");
     }
 }

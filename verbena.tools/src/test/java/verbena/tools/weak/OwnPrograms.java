@@ -70,10 +70,6 @@ final class OwnPrograms {
     private static final Map<String, Set<Rule>> MEANT =
             Map.of("BlockServer", Set.of(Rule.NO_ACCESS), "Streams", STREAMS);
 
-    /// The examples that are not for virtual time: the device of one loses packets by itself, and workers have a thread
-    /// of the system.
-    private static final Set<String> REAL = Set.of("BadNetwork", "AllReduce", "Calls", "SharedTable");
-
     private static final int LOOKS = 5_000; // on a busy machine most of them come too late to see it
 
     private static final Duration LIMIT = Duration.ofSeconds(60);
@@ -90,12 +86,12 @@ final class OwnPrograms {
     /// @param isVirtual whether it is those that run in virtual time, or the others
     static List<OwnProgram> all(Path folder, Predicate<String> wanted, boolean isVirtual) throws IOException {
         var all = new ArrayList<OwnProgram>(examples(folder, wanted));
-        all.add(new OwnProgram("messages", false, OwnPrograms::messages));
+        all.add(new OwnProgram("messages", true, OwnPrograms::messages));
         all.add(new OwnProgram("stream", true, STREAMS, OwnPrograms::stream));
         all.add(new OwnProgram("nio", false, STREAMS, OwnPrograms::nio));
         all.add(new OwnProgram("netty", false, STREAMS, OwnPrograms::netty));
-        all.add(new OwnProgram("cp", false, seed -> copy(Files.createTempDirectory(folder, "cp"), seed)));
-        all.add(new OwnProgram("rping", false, _ -> ping()));
+        all.add(new OwnProgram("cp", true, seed -> copy(Files.createTempDirectory(folder, "cp"), seed)));
+        all.add(new OwnProgram("rping", true, _ -> ping()));
         all.add(new OwnProgram("store", false, seed -> StoreProgram.run(folder.resolve("store"), seed)));
         all.removeIf(each -> !wanted.test(each.name()) || each.isVirtual() != isVirtual);
         return all;
@@ -113,7 +109,7 @@ final class OwnPrograms {
         return examples.stream()
                 .map(each -> new OwnProgram(
                         exampleName(each),
-                        !REAL.contains(SourcePrograms.name(each)),
+                        true,
                         MEANT.getOrDefault(SourcePrograms.name(each), Set.of()),
                         _ -> assertThat(SourcePrograms.printed(List.of(each), classes))
                                 .isEqualTo(SourcePrograms.promised(each))))

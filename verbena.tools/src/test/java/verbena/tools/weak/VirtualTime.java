@@ -10,7 +10,11 @@ import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import verbena.nic.link.Faults;
+import verbena.nic.link.FaultyLink;
 import verbena.nic.link.ForwardingLink;
 import verbena.nic.link.Link;
 import verbena.sim.SimDevice;
@@ -33,6 +37,8 @@ final class VirtualTime {
     private static final int PORT = 4791;
     /// The time in which no thread of a program can see a change and act.
     private static final long REACTION_NANOS = 1_000;
+
+    private static final Pattern NAME = Pattern.compile("rocev2(@(?<address>[^,]+))?(,faults=(?<faults>.+))?");
 
     private final World world;
     private final Weakness weakness;
@@ -82,18 +88,22 @@ final class VirtualTime {
         }
     }
 
-    /// Returns the device of a name, `rocev2` or `rocev2@ADDRESS`.
+    /// Returns the device of a name, `rocev2`, `rocev2@ADDRESS` or `rocev2,faults=FAULTS`.
     Device device(String name, Device instead) {
         return new OfWorld(name, instead);
     }
 
-    private Context open(InetAddress address, Runnable onClose) {
+    private Context open(InetAddress address, Faults faults, Runnable onClose) {
         return world.addDevice(
                         Frame.PACKET_MAX,
-                        link -> new Waiting(link, onClose),
+                        link -> faulty(new Waiting(link, onClose), faults),
                         SimDevice.Options.DEFAULT.with(weakness),
                         List.of(Gid.of(address)))
                 .context();
+    }
+
+    private Link faulty(Link link, Faults faults) {
+        return faults.equals(Faults.NONE) ? link : new FaultyLink(link, faults, world::nowNanos);
     }
 
     private final class Waiting extends ForwardingLink {
@@ -147,13 +157,15 @@ final class VirtualTime {
 
         @Override
         public Context open() {
-            if (!name.startsWith("rocev2")) {
+            Matcher parts = NAME.matcher(name);
+            if (!parts.matches()) {
                 throw new DeviceException("open " + name + ": there is no such device in virtual time");
             }
-            int at = name.indexOf('@');
+            String its = parts.group("address");
+            Faults faults = parts.group("faults") == null ? Faults.NONE : Faults.parse(parts.group("faults"));
             try {
-                if (at >= 0) {
-                    return VirtualTime.this.open(InetAddress.ofLiteral(name.substring(at + 1)), () -> {});
+                if (its != null) {
+                    return VirtualTime.this.open(InetAddress.ofLiteral(its), faults, () -> {});
                 }
                 while (true) {
                     int number = ++addresses;
@@ -161,7 +173,7 @@ final class VirtualTime {
                     DatagramChannel claim = DatagramChannel.open();
                     try {
                         claim.bind(new InetSocketAddress(address, PORT));
-                        return VirtualTime.this.open(address, () -> close(claim));
+                        return VirtualTime.this.open(address, faults, () -> close(claim));
                     } catch (BindException e) {
                         claim.close(); // another process has it
                     }

@@ -75,7 +75,7 @@ final class WeakScene {
         if (!CAN_BE_WEAK.matcher(name).matches() || name.contains(",weak=")) {
             return named;
         }
-        return time == null || name.contains(",") ? WeakLayer.named(name + "," + options()) : time.device(name, named);
+        return time == null ? WeakLayer.named(name + "," + options()) : time.device(name, named);
     }
 
     long seed() {
