@@ -277,9 +277,8 @@ final class MovingInput {
 
     private long byTcp(Read one, long room) throws IOException {
         long done = one.from(tcp, room);
-        Move now = move; // the peer may have said so meanwhile
-        boolean isMarked = now != null && now.isMarked;
-        if (done < 0 && isMarked && got == now.bytes) {
+        Move now = markedMove(); // the peer may have begun it meanwhile
+        if (done < 0 && now != null && got == now.bytes) {
             got = now.end(); // a peer that has ended since did not write the mark
             return 0;
         }
@@ -288,11 +287,17 @@ final class MovingInput {
             return done;
         }
         got += done;
-        if (isMarked && got > now.bytes) {
+        if (now != null && got > now.bytes) {
             done -= keep(one, (int) done, now);
         }
         use.onRead(done);
         return done;
+    }
+
+    /// Returns the move, if a mark is the last byte by TCP.
+    private @Nullable Move markedMove() {
+        Move now = move;
+        return now != null && now.isMarked ? now : null;
     }
 
     /// Takes the mark back from the program, and the bytes behind it: the peer has gone back to TCP before this thread
@@ -337,8 +342,7 @@ final class MovingInput {
     /// Takes the mark from TCP before it is closed, if nothing else is left there: the kernel answers unread
     /// bytes with a reset.
     void takeMark() throws IOException {
-        Move now = move;
-        if (now != null && now.isMarked && reading.tryLock()) {
+        if (markedMove() != null && reading.tryLock()) {
             try {
                 readMark();
             } finally {
@@ -349,8 +353,8 @@ final class MovingInput {
 
     /// Reads the mark, if it is next and has come.
     private void readMark() throws IOException {
-        Move now = move;
-        if (now != null && now.isMarked && got == now.bytes && tcp.available() > 0) {
+        Move now = markedMove();
+        if (now != null && got == now.bytes && tcp.available() > 0) {
             got += tcp.read(ByteBuffer.allocate(1));
         }
     }
