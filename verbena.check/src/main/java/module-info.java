@@ -18,6 +18,6 @@ module verbena.check {
 
     provides verbena.verbs.spi.Provider with
             verbena.check.device.CheckProvider;
-    provides verbena.verbs.spi.DeviceLayer with
+    provides verbena.verbs.internal.DeviceLayer with
             verbena.check.device.CheckProvider;
 }

@@ -75,7 +75,8 @@ public final class CallPlace {
         this.addresses = null;
     }
 
-    /// Learns that the program is not Java, and how to find its places ([verbena.verbs.spi.DeviceLayer#callFrom]).
+    /// Learns that the program is not Java, and how to find its places
+    /// ([verbena.verbs.internal.DeviceLayer#callFrom]).
     public static void callFrom(Supplier<long[]> here, LongFunction<Optional<StackTraceElement>> frame) {
         foreign = new Foreign(here, frame);
     }

@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import verbena.verbs.spi.Providers;
+import verbena.verbs.internal.Providers;
 
 /// The user's choices for the checks of a process: the value of the property `verbena.check`, or of the variable
 /// `VERBENA_CHECK`. It is `on`, or a list with commas of:

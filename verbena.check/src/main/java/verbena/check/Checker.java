@@ -11,7 +11,7 @@ import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.AddressVector;
-import verbena.verbs.QpAttributes;
+import verbena.verbs.QueuePairAttributes;
 
 /// The rules that are on, what they hear and what they have found, for the devices of a process. Any thread.
 public final class Checker {
@@ -151,17 +151,17 @@ public final class Checker {
         if (known != null) {
             return Optional.of(known);
         }
-        QpAttributes own = pair.attributes();
-        if (own == null || own.path().isEmpty()) {
+        QueuePairAttributes own = pair.attributes();
+        if (own == null || own.peer().path().isEmpty()) {
             return Optional.empty();
         }
-        for (TrackedPair each : pairs.getOrDefault(own.destinationQpn(), List.of())) {
-            QpAttributes its = each.attributes();
+        for (TrackedPair each : pairs.getOrDefault(own.peer().destinationQpn(), List.of())) {
+            QueuePairAttributes its = each.attributes();
             if (its != null
-                    && its.destinationQpn() == pair.qpn()
-                    && its.path().isPresent()
-                    && isAt(each, own.path().get())
-                    && isAt(pair, its.path().get())) {
+                    && its.peer().destinationQpn() == pair.qpn()
+                    && its.peer().path().isPresent()
+                    && isAt(each, own.peer().path().get())
+                    && isAt(pair, its.peer().path().get())) {
                 pair.peer(each);
                 each.peer(pair);
                 if (isOpen(each)) {

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
-import verbena.verbs.spi.Providers;
+import verbena.verbs.internal.Providers;
 import verbena.verbs.spi.SendOperation;
 
 /// A recorder of what a program posts, registers and waits for, which `verbena card predict` reads. When the process

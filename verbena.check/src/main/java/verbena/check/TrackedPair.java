@@ -4,9 +4,9 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import verbena.verbs.QpAttributes;
 import verbena.verbs.QpState;
 import verbena.verbs.QueuePair;
+import verbena.verbs.QueuePairAttributes;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.spi.SendOperation;
 
@@ -24,7 +24,7 @@ public final class TrackedPair extends TrackedObject implements TrackedQueue.Sou
     private volatile @Nullable TrackedPair peer;
     private final Queues queues;
     private final ArrayDeque<TrackedRequest> sends = new ArrayDeque<>();
-    private volatile @Nullable QpAttributes attributes;
+    private volatile @Nullable QueuePairAttributes attributes;
     private volatile CallPlace connected = CallPlace.NONE;
     private volatile @Nullable Thread failureSeenBy;
     private long messages;
@@ -72,7 +72,7 @@ public final class TrackedPair extends TrackedObject implements TrackedQueue.Sou
     }
 
     /// Returns its attributes as they were after the last step of the program; null before the first.
-    public @Nullable QpAttributes attributes() {
+    public @Nullable QueuePairAttributes attributes() {
         return attributes;
     }
 
@@ -82,7 +82,7 @@ public final class TrackedPair extends TrackedObject implements TrackedQueue.Sou
     }
 
     /// Notes a step. Requests that a reset has dropped are given back.
-    public List<TrackedRequest> modified(QpAttributes to, CallPlace where) {
+    public List<TrackedRequest> modified(QueuePairAttributes to, CallPlace where) {
         attributes = to;
         peer = null;
         connected = where;
@@ -231,7 +231,7 @@ public final class TrackedPair extends TrackedObject implements TrackedQueue.Sou
 
     @Override
     public boolean mayHaveCompleted(TrackedQueue queue) {
-        QpAttributes last = attributes;
+        QueuePairAttributes last = attributes;
         if (last == null || last.state() == QpState.RESET || last.state() == QpState.INIT) {
             return false;
         }

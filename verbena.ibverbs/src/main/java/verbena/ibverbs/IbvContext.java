@@ -52,7 +52,7 @@ import verbena.verbs.spi.ConnectionService;
 import verbena.verbs.spi.OwnedObject;
 
 /// An opened device of the system's: `struct ibv_context`, and one thread that waits for its events.
-final class IbvContext extends OpenContext {
+final class IbvContext extends OpenContext implements ConnectionService.Owner {
     private static final int ASYNC_EVENTS_MAX = 1 << 12;
 
     private final DeviceAttributes attributes;
@@ -240,8 +240,8 @@ final class IbvContext extends OpenContext {
         if (entries < 1) {
             throw new IllegalArgumentException(verb + ": entries: at least 1, got " + entries);
         }
-        if (entries > attributes.maxCqe()) {
-            throw new ResourceLimitException(verb, "maxCqe", attributes.maxCqe(), "asked for " + entries);
+        if (entries > attributes.queues().maxCqe()) {
+            throw new ResourceLimitException(verb, "maxCqe", attributes.queues().maxCqe(), "asked for " + entries);
         }
         Optional<IbvCompletionChannel> own = options.channel().map(each -> {
             if (!(each instanceof IbvCompletionChannel of) || of.context() != this) {

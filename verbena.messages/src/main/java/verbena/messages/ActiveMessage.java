@@ -6,10 +6,11 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 import verbena.messages.rail.Rail;
 import verbena.messages.rail.Remote;
+import verbena.verbs.InvalidStateException;
 
 /// A message for an [ActiveHandler]. It is valid until the handler returns, on the handler's thread. [#keep()] makes
 /// it valid for longer, and for any thread, until [#release()]. All methods of an invalid message but [#release()]
-/// throw [IllegalStateException].
+/// throw [InvalidStateException].
 ///
 /// @since 0.1
 public final class ActiveMessage {
@@ -69,7 +70,7 @@ public final class ActiveMessage {
     Remote sender() {
         Remote peer = from;
         if (peer == null) {
-            throw new IllegalStateException("an active message that was not kept, or is released");
+            throw new InvalidStateException("an active message that was not kept, or is released");
         }
         return peer;
     }

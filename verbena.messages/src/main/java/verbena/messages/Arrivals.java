@@ -7,6 +7,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import verbena.messages.rail.Completions;
 import verbena.messages.rail.Rail;
+import verbena.messages.rail.Remote;
 import verbena.messages.rail.Threads;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.VerbsException;
@@ -85,9 +86,9 @@ final class Arrivals implements Readers.Source {
             if (threads.isEmpty() || open.get() > 0) {
                 return Readers.Outcome.SOME;
             }
-            owner.over("the worker is closed");
+            owner.over(Remote.WORKER_CLOSED);
         } catch (InvalidStateException e) {
-            owner.over("the worker is closed");
+            owner.over(Remote.WORKER_CLOSED);
         } catch (RuntimeException e) { // whatever it is: no thread may wait for ever
             owner.over("the worker has failed: " + e);
         }

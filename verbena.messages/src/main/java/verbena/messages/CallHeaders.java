@@ -30,7 +30,7 @@ record CallHeaders(Optional<CallObserver> observer, boolean areAgreed) {
         if (observer.isEmpty()) {
             return request;
         }
-        CallObserver.Begun begun = observer.get().begin(to);
+        CallObserver.ObservedCall begun = observer.get().begin(to);
         result.whenDone(begun::end);
         return areAgreed ? behind(begun.header(), request) : request;
     }

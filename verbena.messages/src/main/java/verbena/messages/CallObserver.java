@@ -18,11 +18,11 @@ public interface CallObserver {
     /// The length of the longest header, in bytes.
     int HEADER_BYTES_MAX = 4096;
 
-    /// A call of this worker, which an observer has begun to observe.
+    /// A call of this worker that is being observed, from [CallObserver#begin] to its end.
     ///
     /// @since 0.1
     @Preview
-    interface Begun {
+    interface ObservedCall {
         /// Returns the header of the call, at most [#HEADER_BYTES_MAX] bytes; empty for none.
         byte[] header();
 
@@ -34,7 +34,7 @@ public interface CallObserver {
 
     /// Observes a call of this worker, which begins. Called on the thread that calls. An exception reaches the
     /// caller, and the call does not begin.
-    Begun begin(RemoteWorker to);
+    ObservedCall begin(RemoteWorker to);
 
     /// Handles a call of a peer by its handler, on the thread of the handler.
     ///

@@ -71,7 +71,7 @@ final class PeerRequests implements Recipient {
     public void lost(String why) {
         calls.lose(why);
         answering.lose();
-        Thread.startVirtualThread(() -> from.lost.complete(remote.lost("whenLost", why)));
+        from.lost.complete(remote.lost("whenLost", why));
     }
 
     /// A call of the peer, whose memory is claimed when there is room for it.

@@ -5,14 +5,13 @@ import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Preview;
-import verbena.verbs.WaitSource;
 import verbena.verbs.Waitable;
+import verbena.verbs.spi.WaitSource;
 import verbena.verbs.waiting.LeaderFollowers;
 
 /// The result of an operation that may still be outstanding: a send, a receive, a call, or an access to a peer's
@@ -58,14 +57,11 @@ public final class Pending<T> implements Waitable {
     /// @throws verbena.verbs.ConnectionException when the peer is lost, or the worker is closed
     /// @throws CallException when a call failed
     /// @throws CancellationException when it was cancelled
-    /// @throws IllegalStateException in an [ActiveHandler], which must not wait
+    /// @throws verbena.verbs.InvalidStateException in an [ActiveHandler], which must not wait
     public T await() throws InterruptedException {
         readers.await(waiting, this, Pending::isDone, Long.MAX_VALUE);
-        try {
-            return outcome.get();
-        } catch (ExecutionException e) {
-            throw failure(e);
-        }
+        throwFailure();
+        return outcome.resultNow();
     }
 
     /// Waits until it is done; false when `timeout` passed. The operation is then still outstanding.
@@ -73,21 +69,26 @@ public final class Pending<T> implements Waitable {
     /// @throws verbena.verbs.ConnectionException as [#await()]
     /// @throws CallException as [#await()]
     /// @throws CancellationException as [#await()]
-    /// @throws IllegalStateException as [#await()]
+    /// @throws verbena.verbs.InvalidStateException as [#await()]
     public boolean await(Duration timeout) throws InterruptedException {
         if (!readers.await(waiting, this, Pending::isDone, TimeUnit.NANOSECONDS.convert(timeout))) {
             return false;
         }
-        try {
-            outcome.get();
-            return true;
-        } catch (ExecutionException e) {
-            throw failure(e);
-        }
+        throwFailure();
+        return true;
     }
 
-    private static RuntimeException failure(ExecutionException e) {
-        return e.getCause() instanceof RuntimeException cause ? cause : new IllegalStateException(e.getCause());
+    /// Returns the exception that [#await()] throws when it is done; empty when it has succeeded or is still
+    /// outstanding. Never blocks.
+    public Optional<RuntimeException> failure() {
+        return outcome.handle((_, failure) -> Optional.ofNullable((RuntimeException) failure))
+                .getNow(Optional.empty());
+    }
+
+    private void throwFailure() {
+        if (outcome.isCompletedExceptionally()) {
+            throw failure().orElseThrow();
+        }
     }
 
     /// Cancels a receive without a message, or a call without an answer. Threads that wait for it get a
@@ -103,6 +104,12 @@ public final class Pending<T> implements Waitable {
     /// operation.
     public CompletableFuture<T> toFuture() {
         return outcome.thenApplyAsync(result -> result, Thread::startVirtualThread);
+    }
+
+    @Override
+    public String toString() {
+        return "pending result, "
+                + failure().map(why -> "failed: " + why.getMessage()).orElse(isDone() ? "done" : "outstanding");
     }
 
     // ---- for a waiter

@@ -4,7 +4,8 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
-import verbena.verbs.WaitSource;
+import verbena.verbs.InvalidStateException;
+import verbena.verbs.spi.WaitSource;
 import verbena.verbs.waiting.LeaderFollowers;
 
 /// The choice of the thread that reads the completions of a worker. One thread reads at a time: a thread that waits
@@ -112,7 +113,7 @@ final class Readers {
     /// Refuses a thread that reads: it runs a handler, and would wait for itself.
     void requireMayWait() {
         if (threads.isLeader()) {
-            throw new IllegalStateException(
+            throw new InvalidStateException(
                     "a handler must not wait on the thread that reads: give the work to another thread");
         }
     }

@@ -15,7 +15,6 @@ import verbena.messages.protocol.PeerOwner;
 import verbena.messages.rail.LongMessages;
 import verbena.messages.rail.Remote;
 import verbena.verbs.ConnectionException;
-import verbena.verbs.ConnectionException.Reason;
 
 /// A peer of a [Worker]. Messages to it leave in the order in which they were sent, and each arrives once.
 ///
@@ -25,7 +24,7 @@ import verbena.verbs.ConnectionException.Reason;
 /// When the peer is lost or closed, all operations outstanding with it fail with a [ConnectionException], and so do
 /// later ones. Messages of it that have arrived whole can still be received.
 ///
-/// [#whenLost()] tells of it at once. A lost peer frees its place of [WorkerOptions#maxPeers()] by itself.
+/// [#whenLost()] is done at once. A lost peer frees its place of [WorkerOptions#maxPeers()] by itself.
 ///
 /// @since 0.1
 public final class RemoteWorker implements AutoCloseable {
@@ -39,13 +38,14 @@ public final class RemoteWorker implements AutoCloseable {
     final Calls calls;
     private final long maxActiveBytes;
     /// Completed when the peer is lost.
-    final CompletableFuture<ConnectionException> lost = new CompletableFuture<>();
+    final Pending<ConnectionException> lost;
 
     RemoteWorker(Traffic traffic, Remote remote, Calls calls, long maxActiveBytes) {
         this.traffic = traffic;
         this.remote = remote;
         this.calls = calls;
         this.maxActiveBytes = maxActiveBytes;
+        this.lost = new Pending<>(traffic.readers);
     }
 
     /// Returns the program's end of a peer.
@@ -76,10 +76,11 @@ public final class RemoteWorker implements AutoCloseable {
         return traffic.ask(remote.peer()::isLost);
     }
 
-    /// Returns a stage that completes when the peer is lost or this is closed, by whichever side. Its result is an
-    /// exception as operations of this peer then throw it, with the reason. A virtual thread completes it.
-    public CompletionStage<ConnectionException> whenLost() {
-        return lost.minimalCompletionStage();
+    /// Returns a result that is done when the peer is lost or this is closed, by whichever side: the exception
+    /// that operations of this peer then throw, with the reason. Each call returns the same one. A
+    /// [verbena.verbs.Waiter] waits for it together with others.
+    public Pending<ConnectionException> whenLost() {
+        return lost;
     }
 
     /// Sends a message. The result is complete when the memory is free again. That is soon for a message that fits
@@ -190,9 +191,9 @@ public final class RemoteWorker implements AutoCloseable {
         return receive(traffic, tags, remote, into);
     }
 
-    /// Calls the peer's [CallHandler], without a time limit. It does not wait: while as many calls are outstanding as
-    /// the
-    /// options of both workers allow ([WorkerOptions#maxCalls()]), the call waits for its turn.
+    /// Calls the peer's [CallHandler], without a time limit. It does not wait: while as many calls are
+    /// outstanding as the options of both workers allow ([WorkerOptions#maxCalls()]), the call waits for its
+    /// turn.
     ///
     /// @param request as in [#send(long, MemorySegment)]
     public Pending<byte[]> callAsync(MemorySegment request) {
@@ -210,8 +211,8 @@ public final class RemoteWorker implements AutoCloseable {
         return calls.begin(request, limit(timeLimit));
     }
 
-    /// Calls the peer's [CallHandler] without a time limit, and stores its answer in memory of the program. Otherwise
-    /// as [#callAsync(MemorySegment)].
+    /// Calls the peer's [CallHandler] without a time limit, and stores its answer in memory of the program.
+    /// Otherwise as [#callAsync(MemorySegment)].
     ///
     /// @param into for the answer; a longer answer fills it. The device writes a long answer there
     /// @return gives the length of the answer in bytes
@@ -219,8 +220,8 @@ public final class RemoteWorker implements AutoCloseable {
         return calls.begin(request, into, Duration.ZERO);
     }
 
-    /// Calls the peer's [CallHandler] with a time limit, and stores its answer in memory of the program. Otherwise as
-    /// [#callAsync(MemorySegment, Duration)].
+    /// Calls the peer's [CallHandler] with a time limit, and stores its answer in memory of the program.
+    /// Otherwise as [#callAsync(MemorySegment, Duration)].
     ///
     /// @param into for the answer; a longer answer fills it. A long answer is copied into it after it has arrived
     /// @param timeLimit after which the call fails with [CallException.Reason#TIMEOUT], counted from now; more than
@@ -238,12 +239,12 @@ public final class RemoteWorker implements AutoCloseable {
         return timeLimit;
     }
 
-    /// Calls the peer's [CallHandler] and waits for its answer. [#callAsync(MemorySegment)] and [Pending#await()] wait
-    /// without a time limit.
+    /// Calls the peer's [CallHandler] and waits for its answer. [#callAsync(MemorySegment)] and
+    /// [Pending#await()] wait without a time limit.
     ///
     /// @throws CallException when it has none
     /// @throws ConnectionException when the peer is lost
-    /// @throws IllegalStateException in an [ActiveHandler], which must not wait
+    /// @throws verbena.verbs.InvalidStateException in an [ActiveHandler], which must not wait
     /// @throws InterruptedException when the thread is interrupted; the call is given up
     public byte[] call(byte[] request, Duration timeLimit) throws InterruptedException {
         traffic.readers.requireMayWait();
@@ -290,7 +291,7 @@ public final class RemoteWorker implements AutoCloseable {
             public void failed(String why) {
                 pending.fail(
                         from == null
-                                ? new ConnectionException(Reason.DISCONNECTED, "receive: " + why)
+                                ? new ConnectionException(Remote.reason(why), "receive: " + why)
                                 : from.lost("receive", why));
             }
         };
@@ -301,10 +302,10 @@ public final class RemoteWorker implements AutoCloseable {
 
     // ---- the end
 
-    /// Ends the connection to the peer. It waits up to a second for sent messages to arrive. Operations that are then
-    /// outstanding fail. Idempotent.
+    /// Ends the connection to the peer. It waits up to a second for sent messages to arrive. Operations that are
+    /// then outstanding fail. Idempotent.
     ///
-    /// @throws IllegalStateException in an [ActiveHandler]
+    /// @throws verbena.verbs.InvalidStateException in an [ActiveHandler]
     @Override
     public void close() {
         traffic.readers.requireMayWait();

@@ -224,7 +224,7 @@ final class Traffic {
             Thread.currentThread().interrupt(); // closes at once
         }
         remote.ways().all().forEach(Way::interrupt);
-        lose(remote, "this side has closed it");
+        lose(remote, Remote.CLOSED);
         remote.close(() -> remove(remote));
     }
 

@@ -107,8 +107,9 @@ public final class Worker implements AutoCloseable {
 
     // ---- peers
 
-    /// Connects to the worker that listens at an address, by the first device. It returns after the other program has
-    /// called [WorkerListener#accept()], and waits for that until [WorkerOptions#timeout()] has passed.
+    /// Connects to the worker that listens at an address, by the first device. It returns after the other
+    /// program has called [WorkerListener#accept()], and waits for that until [WorkerOptions#timeout()] has
+    /// passed.
     ///
     /// @throws ConnectionException when no connection is made, or the peer is no worker; the message has the reason
     /// @throws verbena.verbs.InvalidStateException when the worker has as many peers as its options allow, or is
@@ -223,8 +224,8 @@ public final class Worker implements AutoCloseable {
         }
     }
 
-    /// Sets the listener for the loss of rails, in place of an earlier one. It is called once for each rail of a peer
-    /// that has others left. It is not called for the last or only one: the peer is lost with that, and its
+    /// Sets the listener for the loss of rails, in place of an earlier one. It is called once for each rail of a
+    /// peer that has others left. It is not called for the last or only one: the peer is lost with that, and its
     /// operations fail ([RemoteWorker]).
     ///
     /// @param listener gets the peer, on a virtual thread
@@ -284,7 +285,7 @@ public final class Worker implements AutoCloseable {
     /// @param until a condition that handlers of this worker make true. It is evaluated after each arrival, and
     ///     must neither wait nor use the worker
     /// @return false when the time passed before, or the worker is closed
-    /// @throws IllegalStateException in an [ActiveHandler]
+    /// @throws InvalidStateException in an [ActiveHandler]
     public boolean await(BooleanSupplier until, Duration timeout) throws InterruptedException {
         return traffic.readers.attend(until, TimeUnit.NANOSECONDS.convert(timeout));
     }
@@ -342,8 +343,8 @@ public final class Worker implements AutoCloseable {
 
     // ---- calls
 
-    /// Sets the handler for calls from any peer. Each call runs on its own virtual thread. There is one handler: this
-    /// replaces that of an earlier [#answerCalls] or [#answerCallsAtOnce]. Without one, each call fails.
+    /// Sets the handler for calls from any peer. Each call runs on its own virtual thread. There is one handler:
+    /// this replaces that of an earlier [#answerCalls] or [#answerCallsAtOnce]. Without one, each call fails.
     public void answerCalls(CallHandler by) {
         handlers.answer(by, false);
     }
@@ -357,8 +358,8 @@ public final class Worker implements AutoCloseable {
         handlers.answer(by, true);
     }
 
-    /// Sets an observer of the calls to and from peers, which may send a header with each. It sees the calls of peers
-    /// that [#connect] or [#listen] makes from now on.
+    /// Sets an observer of the calls to and from peers, which may send a header with each. It sees the calls of
+    /// peers that [#connect] or [#listen] makes from now on.
     public void observeCalls(CallObserver by) {
         peers.observe(by);
     }
@@ -368,7 +369,7 @@ public final class Worker implements AutoCloseable {
     /// Closes all listeners and peers, and frees all memory of the worker, that of [#allocate] included. Outstanding
     /// operations fail. Idempotent.
     ///
-    /// @throws IllegalStateException in an [ActiveHandler]
+    /// @throws InvalidStateException in an [ActiveHandler]
     @Override
     public void close() {
         traffic.readers.requireMayWait();

@@ -21,10 +21,10 @@ import verbena.messages.rail.Threads;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.ConnectionException.Reason;
 import verbena.verbs.Preview;
-import verbena.verbs.WaitSource;
 import verbena.verbs.Waitable;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
+import verbena.verbs.spi.WaitSource;
 import verbena.verbs.waiting.TimeLimits;
 
 /// A listener for the peers of a [Worker], at a port of one device or of several. Any thread may accept, and several
@@ -106,8 +106,8 @@ public final class WorkerListener implements AutoCloseable, Waitable {
         }
     }
 
-    /// Waits for a peer; empty when `timeout` passed. [Duration#ZERO] only looks. Connections that are refused do not
-    /// end the wait.
+    /// Waits for a peer; empty when `timeout` passed. [Duration#ZERO] only looks. Connections that are refused
+    /// do not end the wait.
     ///
     /// @throws ConnectionException as [#accept()]
     public Optional<RemoteWorker> accept(Duration timeout) throws InterruptedException {
@@ -239,8 +239,8 @@ public final class WorkerListener implements AutoCloseable, Waitable {
 
     // ---- for a waiter
 
-    /// Returns whether [#accept(Duration)] with [Duration#ZERO] has something to do. It may still return empty: a peer
-    /// may be on its way.
+    /// Returns whether [#accept(Duration)] with [Duration#ZERO] has something to do. It may still return empty:
+    /// a peer may be on its way.
     @Override
     public boolean isReady() {
         return threads.isEmpty() ? listeners.getFirst().isReady() : !ready.isEmpty();

@@ -3,7 +3,6 @@ package verbena.messages;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import com.sun.management.ThreadMXBean;
 import java.lang.foreign.Arena;
@@ -24,6 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
+import verbena.verbs.InvalidStateException;
 
 /// Active messages on real links of this host.
 @Timeout(120)
@@ -112,10 +112,10 @@ class ActiveMessagesTest {
             assertThat(second.data().toArray(ValueLayout.JAVA_BYTE)).isEqualTo(pattern(120_000, 2));
             second.release();
             second.release();
-            assertThatIllegalStateException().isThrownBy(second::data);
-            assertThatIllegalStateException().isThrownBy(second::number);
-            assertThatIllegalStateException().isThrownBy(second::headerBytes);
-            assertThatIllegalStateException().isThrownBy(second::dataBytes);
+            assertThatExceptionOfType(InvalidStateException.class).isThrownBy(second::data);
+            assertThatExceptionOfType(InvalidStateException.class).isThrownBy(second::number);
+            assertThatExceptionOfType(InvalidStateException.class).isThrownBy(second::headerBytes);
+            assertThatExceptionOfType(InvalidStateException.class).isThrownBy(second::dataBytes);
             ActiveMessage fourth = kept.take();
             assertThat(number(fourth)).isEqualTo(4);
             assertThat(fourth.data().toArray(ValueLayout.JAVA_BYTE)).isEqualTo(pattern(120_000, 4));

@@ -38,8 +38,8 @@ class CallObserverTest {
         }
 
         @Override
-        public Begun begin(RemoteWorker to) {
-            return new Begun() {
+        public ObservedCall begin(RemoteWorker to) {
+            return new ObservedCall() {
                 @Override
                 public byte[] header() {
                     return header;

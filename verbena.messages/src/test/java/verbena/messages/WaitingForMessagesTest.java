@@ -50,11 +50,11 @@ class WaitingForMessagesTest {
         return new String(memory.asSlice(0, message.length()).toArray(ValueLayout.JAVA_BYTE), UTF_8);
     }
 
-    private int serve(Worker worker, WorkerListener listener, Waiter waiter) throws InterruptedException {
+    private int serve(Worker worker, WorkerListener listener, Waiter<Object> waiter) throws InterruptedException {
         MemorySegment into = MemorySegment.ofArray(new byte[40]);
         Pending<Received> next = worker.receive(TagFilter.any(), into);
-        waiter.add(listener);
-        waiter.add(next);
+        waiter.add(listener, listener);
+        waiter.add(next, next);
         while (!isStopped.get()) {
             Object ready = waiter.await().orElse(null);
             if (ready == listener) {
@@ -64,7 +64,7 @@ class WaitingForMessagesTest {
                 texts.add(text(into, message));
                 message.from().send(1, "thanks"); // the client sends on when it has this
                 next = worker.receive(TagFilter.any(), into);
-                waiter.add(next);
+                waiter.add(next, next);
             }
         }
         assertThat(next.cancel()).isTrue();
@@ -98,7 +98,7 @@ class WaitingForMessagesTest {
                 Worker server = Worker.open(a, TwoWorkers.SMALL);
                 Worker client = Worker.open(b, TwoWorkers.SMALL);
                 var listener = server.listen(TwoWorkers.at(a));
-                var waiter = new Waiter()) {
+                var waiter = new Waiter<>()) {
             CompletableFuture<Integer> served = start(() -> serve(server, listener, waiter));
             for (int i = 0; i < 3; i++) {
                 ask(client, listener.localAddresses());
@@ -121,7 +121,7 @@ class WaitingForMessagesTest {
                 Worker server = Worker.open(List.of(a, b), TwoWorkers.SMALL);
                 Worker client = Worker.open(List.of(c, d), TwoWorkers.SMALL);
                 var listener = server.listen(0);
-                var waiter = new Waiter()) {
+                var waiter = new Waiter<>()) {
             CompletableFuture<Integer> served = start(() -> serve(server, listener, waiter));
             ask(client, listener.localAddresses());
             isStopped.set(true);
@@ -136,10 +136,10 @@ class WaitingForMessagesTest {
     @ValueSource(strings = {"rocev2", "shm"})
     void aClosedWorkerEndsTheWait(String device) throws Exception {
         try (Context a = Device.named(device).open();
-                var waiter = new Waiter()) {
+                var waiter = new Waiter<>()) {
             Worker worker = Worker.open(a, TwoWorkers.SMALL);
             Pending<Received> never = worker.receive(TagFilter.any(), MemorySegment.ofArray(new byte[1]));
-            waiter.add(never);
+            waiter.add(never, never);
             assertThat(waiter.await(Duration.ZERO)).isEmpty();
             CompletableFuture<Boolean> waited = start(() -> {
                 waiter.await();
@@ -147,7 +147,33 @@ class WaitingForMessagesTest {
             });
             worker.close();
             assertThat(waited.get(60, TimeUnit.SECONDS)).isTrue();
-            assertThatExceptionOfType(ConnectionException.class).isThrownBy(never::await);
+            assertThatExceptionOfType(ConnectionException.class)
+                    .isThrownBy(never::await)
+                    .matches(e -> e.reason() == ConnectionException.Reason.CLOSED)
+                    .matches(e -> never.failure().orElseThrow() == e);
+            assertThat(never)
+                    .hasToString("pending result, failed: "
+                            + never.failure().orElseThrow().getMessage());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "shm"})
+    void aLostPeerIsASource(String device) throws Exception {
+        try (var pair = TwoWorkers.of(device);
+                var waiter = new Waiter<String>()) {
+            Pending<ConnectionException> lost = pair.toClient().whenLost();
+            waiter.add(lost, "lost");
+            assertThat(waiter.await(Duration.ZERO)).isEmpty();
+            assertThat(lost).hasToString("pending result, outstanding");
+            CompletableFuture<Optional<String>> waited = start(waiter::await);
+            pair.toServer().close();
+            assertThat(waited.get(60, TimeUnit.SECONDS)).contains("lost");
+            assertThat(waiter.await(Duration.ZERO)).as("once").isEmpty();
+            assertThat(lost.await().reason()).isEqualTo(ConnectionException.Reason.DISCONNECTED);
+            assertThat(pair.toServer().whenLost().await().reason()).isEqualTo(ConnectionException.Reason.CLOSED);
+            assertThat(lost.failure()).isEmpty();
+            assertThat(lost).hasToString("pending result, done");
         }
     }
 
@@ -161,8 +187,8 @@ class WaitingForMessagesTest {
                 MemorySegment into = MemorySegment.ofArray(new byte[40]);
                 Pending<Received> its = pair.server().receive(TagFilter.exactly(tag), into);
                 both.add(start(() -> {
-                    try (var waiter = new Waiter()) {
-                        waiter.add(its);
+                    try (var waiter = new Waiter<>()) {
+                        waiter.add(its, its);
                         waiter.await();
                         return text(into, its.await());
                     }

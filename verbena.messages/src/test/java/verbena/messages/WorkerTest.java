@@ -292,7 +292,7 @@ class WorkerTest {
             Pending<Received> ofAny = pair.server().receive(TagFilter.exactly(1), memory(10));
             Pending<Void> offered = pair.toClient().send(2, new byte[100_000]);
             Pending<byte[]> call = pair.toClient().callAsync(memory(10)); // fails: no handler
-            var lost = pair.toClient().whenLost().toCompletableFuture();
+            var lost = pair.toClient().whenLost().toFuture();
             pair.toServer().send(7, "last words").await();
             assertThat(lost).isNotDone();
             var closed = pair.toServer().closeLater().toCompletableFuture();

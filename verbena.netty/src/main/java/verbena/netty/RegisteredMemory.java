@@ -7,6 +7,7 @@ import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Access;
+import verbena.verbs.InvalidStateException;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.ProtectionDomain;
 
@@ -75,7 +76,7 @@ final class RegisteredMemory implements AutoCloseable {
         long address;
         synchronized (this) {
             if (isClosed) {
-                throw new IllegalStateException("the allocator is closed");
+                throw new InvalidStateException("the allocator is closed");
             }
             Free pieces = free[size];
             if (pieces.count == 0 && !cut(size)) {

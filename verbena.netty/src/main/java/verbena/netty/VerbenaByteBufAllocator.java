@@ -25,7 +25,7 @@ import verbena.verbs.ProtectionDomain;
 /// limit, are ordinary direct memory, which the channel copies. Heap buffers are those of Netty's pooled allocator.
 ///
 /// Any thread may use it. The program closes it after its channels and before the domain, when all buffers are
-/// released. A direct buffer can then not be allocated: [IllegalStateException].
+/// released. A direct buffer can then not be allocated: [verbena.verbs.InvalidStateException].
 ///
 /// @since 0.1
 public final class VerbenaByteBufAllocator extends AbstractByteBufAllocator implements AutoCloseable {

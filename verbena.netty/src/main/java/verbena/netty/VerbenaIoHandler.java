@@ -17,7 +17,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import verbena.stream.StreamChannel;
 import verbena.stream.waiting.StreamSleep;
-import verbena.verbs.spi.DeviceWait;
+import verbena.verbs.internal.DeviceWait;
 
 /// The input and output of an event loop whose channels are streams over RDMA: [VerbenaSocketChannel] and
 /// [VerbenaServerSocketChannel].

@@ -35,6 +35,7 @@ import verbena.verbs.WorkCompletion;
 import verbena.verbs.cm.ConnectionEvent;
 import verbena.verbs.cm.ConnectionId;
 import verbena.verbs.cm.ConnectionParameters;
+import verbena.verbs.cm.DeviceChoice;
 import verbena.verbs.cm.EventChannel;
 import verbena.verbs.cm.PortSpace;
 
@@ -307,7 +308,8 @@ class AttendTest {
     @Test
     void aThreadInTheLinkOfOneDeviceHearsOfARequestAtAnother() throws Exception {
         Gid ofA = a.gid(1, 0).gid();
-        EventChannel channel = made(EventChannel.open(local -> Optional.of(local.equals(ofA) ? a : b)));
+        EventChannel channel = made(EventChannel.open(
+                DeviceChoice.byAddress().withDevices(local -> Optional.of(local.equals(ofA) ? a : b))));
         ConnectionId _ = listening(channel, a);
         ConnectionId atB = listening(channel, b);
         var threads = new ArrayList<Thread>();

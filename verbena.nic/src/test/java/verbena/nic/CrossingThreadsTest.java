@@ -351,9 +351,9 @@ class CrossingThreadsTest {
         var posting = new Call(() -> {
             try (var batch = qp.sendBatch()) {
                 batch.send(1);
-                resetting.add(new Call(() -> qp.modify(new QpModification().state(QpState.RESET))));
+                resetting.add(new Call(() -> qp.modify(new QpModification().withState(QpState.RESET))));
                 resetting.getFirst().settle();
-                qp.modify(new QpModification().state(QpState.ERR));
+                qp.modify(new QpModification().withState(QpState.ERR));
                 batch.discard();
             }
         });

@@ -19,6 +19,7 @@ import verbena.verbs.QueuePairOptions;
 import verbena.verbs.SendBatch;
 import verbena.verbs.Transition;
 import verbena.verbs.WorkCompletion;
+import verbena.verbs.spi.CompletionAccess;
 
 /// UD queue pairs, address handles and multicast groups, through the API.
 class DatagramTest {
@@ -75,7 +76,7 @@ class DatagramTest {
         assertThat(b.cq.poll(wc)).isTrue();
         assertThat(wc.ok()).isTrue();
         assertThat(wc.byteLength()).isEqualTo(140);
-        assertThat(wc.flags()).isEqualTo(WorkCompletion.GRH | WorkCompletion.IPV4);
+        assertThat(CompletionAccess.flags(wc)).isEqualTo(CompletionAccess.GRH | CompletionAccess.IPV4);
         assertThat(wc.sourceQpn()).isEqualTo(ua.qpn());
         assertThat(b.memory.segment().get(ValueLayout.JAVA_INT, 40)).isEqualTo(4711);
 
@@ -165,7 +166,7 @@ class DatagramTest {
         pair.settle();
         assertThat(a.completions()).containsExactly("7 SUCCESS");
 
-        ua.modify(new QpModification().state(QpState.RTS));
+        ua.modify(new QpModification().withState(QpState.RTS));
         send(4, 10, toB, ub.qpn(), QKEY);
         assertThat(a.completions()).containsExactly("4 SUCCESS");
     }

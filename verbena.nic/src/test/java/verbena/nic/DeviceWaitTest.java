@@ -30,8 +30,8 @@ import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.VerbsObject;
 import verbena.verbs.WorkCompletion;
-import verbena.verbs.spi.DeviceWait;
-import verbena.verbs.spi.WaitableChannel;
+import verbena.verbs.internal.DeviceWait;
+import verbena.verbs.internal.WaitableChannel;
 
 /// A thread that waits for a device, for descriptors and for other threads at once.
 @Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -174,7 +174,7 @@ class DeviceWaitTest {
         while (waiter.await(1)) { // until the other thread has the place
             Thread.onSpinWait();
         }
-        waiter.parked(1);
+        waiter.beginElsewhere();
         first.set(true);
         other.wake();
         guest.get();
@@ -187,6 +187,6 @@ class DeviceWaitTest {
             assertThat(System.nanoTime() - end).as("nanoseconds late").isNegative();
             Thread.onSpinWait();
         }
-        waiter.parked(-1);
+        waiter.endElsewhere();
     }
 }

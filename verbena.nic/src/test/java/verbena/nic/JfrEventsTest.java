@@ -236,7 +236,7 @@ class JfrEventsTest {
             recording.disable("verbena.QueuePairModified");
             recording.start();
             try (var pair = new Pair()) {
-                pair.a.qp.modify(new QpModification().state(QpState.RESET));
+                pair.a.qp.modify(new QpModification().withState(QpState.RESET));
                 pair.a.qp.connect(pair.b.qp.endpoint());
             }
             recording.stop();

@@ -69,7 +69,7 @@ class ObjectsTest {
     /// Another process's programs are no concern, but those of one device share what it has.
     @Test
     void deviceMemoryThatIsClosedCanBeHadAgain() {
-        long all = a.context.attributes().maxDeviceMemoryBytes();
+        long all = a.context.attributes().memory().maxDeviceMemoryBytes();
         for (int i = 0; i < 3; i++) {
             try (DeviceMemory _ = a.context.allocateDeviceMemory(all - 8);
                     DeviceMemory _ = a.context.allocateDeviceMemory(8)) {
@@ -109,8 +109,8 @@ class ObjectsTest {
                         Capability.RAW_PACKET,
                         Capability.PATH_MIGRATION,
                         Capability.COMPLETION_TIMESTAMPS)));
-        assertThat(attributes.maxQpWr()).isEqualTo(16_384);
-        assertThat(attributes.maxInlineBytes()).isEqualTo(512);
+        assertThat(attributes.queues().maxQpWr()).isEqualTo(16_384);
+        assertThat(attributes.queues().maxInlineBytes()).isEqualTo(512);
     }
 
     @Test
@@ -159,7 +159,8 @@ class ObjectsTest {
     void parentsNameTheChildrenThatAreLeft() {
         assertThatThrownBy(a.context::close)
                 .isInstanceOf(InUseException.class)
-                .hasMessage("close: context of wire-10.0.0.1 is in use by %s, %s; close those first", a.domain, a.cq);
+                .hasMessageStartingWith(
+                        "close: context of wire-10.0.0.1 is in use by %s, %s; close those first", a.domain, a.cq);
         assertThatThrownBy(a.domain::close)
                 .isInstanceOfSatisfying(
                         InUseException.class,
@@ -219,7 +220,7 @@ class ObjectsTest {
         assertThat(a.completions()).containsExactly("1 SUCCESS");
         assertThatThrownBy(region::close)
                 .isInstanceOf(InUseException.class)
-                .hasMessage("close: %s is in use by a bound memory window; close those first", region);
+                .hasMessageStartingWith("close: %s is in use by a bound memory window; close those first", region);
         assertThat(region.isClosed()).isFalse();
         assertThatThrownBy(() -> region.reregister(a.domain, Access.local())).isInstanceOf(InUseException.class);
         window.close();
@@ -438,36 +439,35 @@ class ObjectsTest {
                 new Transition.ToInit(1, 1, Access.remoteAll()).modification(), "PKEY_INDEX: 0 is the only one");
         assertThat(a.qp.state()).isEqualTo(QpState.RESET);
         a.qp.modify(new Transition.ToInit(Access.remoteAll()));
-        refusedModification(toRtr().rqPsn(1 << 24), "RQ_PSN: 0 to 16777215");
-        refusedModification(toRtr().destinationQpn(-1), "DEST_QPN: 0 to 16777215, got -1");
-        refusedModification(toRtr().maxDestinationReadAtomic(129), "MAX_DEST_RD_ATOMIC: 0 to 128, got 129");
-        refusedModification(toRtr().path(AddressVector.to(Gid.parse("10.0.0.2"), 1)), "modify: AV:");
-        refusedModification(toRtr().path(AddressVector.to(Gid.parse("::1"), 0)), "one is IPv4, the other is not");
+        refusedModification(toRtr().withRqPsn(1 << 24), "RQ_PSN: 0 to 16777215");
+        refusedModification(toRtr().withDestinationQpn(-1), "DEST_QPN: 0 to 16777215, got -1");
+        refusedModification(toRtr().withMaxDestinationReadAtomic(129), "MAX_DEST_RD_ATOMIC: 0 to 128, got 129");
+        refusedModification(toRtr().withPath(AddressVector.to(Gid.parse("10.0.0.2"), 1)), "modify: AV:");
+        refusedModification(toRtr().withPath(AddressVector.to(Gid.parse("::1"), 0)), "one is IPv4, the other is not");
         refusedModification(
-                toRtr().path(new AddressVector(Gid.parse("10.0.0.2"), 0, 2, 0, 64, 0, 0, 0)),
-                "port: 1 is the only one");
+                toRtr().withPath(AddressVector.to(Gid.parse("10.0.0.2"), 0).withPort(2)), "port: 1 is the only one");
         var alternate = new AlternatePath(AddressVector.to(Gid.parse("10.0.0.2"), 0), 0, new AckTimeout(14));
-        assertThatThrownBy(() -> a.qp.modify(toRtr().alternatePath(alternate)))
+        assertThatThrownBy(() -> a.qp.modify(toRtr().withAlternatePath(alternate)))
                 .isInstanceOf(UnsupportedException.class)
                 .hasMessageContaining("PATH_MIGRATION");
         assertThat(a.qp.state()).isEqualTo(QpState.INIT);
-        assertThat(a.qp.query().destinationQpn()).isZero();
+        assertThat(a.qp.query().peer().destinationQpn()).isZero();
         a.qp.modify(toRtr());
         var toRts = new Transition.ToRts(1, new AckTimeout(14), 8, 7, 1).modification();
         refusedModification(toRts, "RETRY_CNT: 0 to 7, got 8");
-        refusedModification(toRts.retryCount(7).rnrRetry(8), "RNR_RETRY: 0 to 7, got 8");
-        refusedModification(toRts.rnrRetry(7).maxReadAtomic(200), "MAX_QP_RD_ATOMIC: 0 to 128");
-        a.qp.modify(toRts.maxReadAtomic(9));
+        refusedModification(toRts.withRetryCount(7).withRnrRetry(8), "RNR_RETRY: 0 to 7, got 8");
+        refusedModification(toRts.withRetryCount(7).withMaxReadAtomic(200), "MAX_QP_RD_ATOMIC: 0 to 128");
+        a.qp.modify(toRts.withRetryCount(7).withMaxReadAtomic(9));
         var now = a.qp.query();
         assertThat(now.state()).isEqualTo(QpState.RTS);
-        assertThat(now.pathMtu()).isEqualTo(Mtu.MTU_1024);
-        assertThat(now.destinationQpn()).isEqualTo(5);
-        assertThat(now.rqPsn()).isEqualTo(6);
-        assertThat(now.maxDestinationReadAtomic()).isEqualTo(7);
-        assertThat(now.minRnrTimer().code()).isEqualTo(8);
-        assertThat(now.maxReadAtomic()).isEqualTo(9);
-        assertThat(now.ackTimeout().code()).isEqualTo(14);
-        assertThat(now.path()).isPresent();
+        assertThat(now.peer().pathMtu()).isEqualTo(Mtu.MTU_1024);
+        assertThat(now.peer().destinationQpn()).isEqualTo(5);
+        assertThat(now.receiving().rqPsn()).isEqualTo(6);
+        assertThat(now.receiving().maxDestinationReadAtomic()).isEqualTo(7);
+        assertThat(now.receiving().minRnrTimer().code()).isEqualTo(8);
+        assertThat(now.sending().maxReadAtomic()).isEqualTo(9);
+        assertThat(now.sending().ackTimeout().code()).isEqualTo(14);
+        assertThat(now.peer().path()).isPresent();
     }
 
     @Test
@@ -475,7 +475,7 @@ class ObjectsTest {
         assertThatThrownBy(() -> a.qp.modify(new Transition.ToSqd(false)))
                 .isInstanceOf(InvalidStateException.class)
                 .hasMessageContaining("cannot go from RESET to SQD");
-        assertThatThrownBy(() -> a.qp.modify(new QpModification().state(QpState.INIT)))
+        assertThatThrownBy(() -> a.qp.modify(new QpModification().withState(QpState.INIT)))
                 .isInstanceOfSatisfying(
                         InvalidAttributesException.class,
                         e -> assertThat(e.missing())
@@ -500,7 +500,7 @@ class ObjectsTest {
                 .hasMessageContaining("path MTU 1024 is more than 512");
         assertThat(a.qp.state()).isEqualTo(QpState.RESET);
         a.qp.connect(narrow);
-        assertThat(a.qp.query().pathMtu()).isEqualTo(Mtu.MTU_512);
+        assertThat(a.qp.query().peer().pathMtu()).isEqualTo(Mtu.MTU_512);
         assertThatThrownBy(() -> a.qp.connect(narrow))
                 .isInstanceOf(InvalidStateException.class)
                 .hasMessage("connect: %s is in RTS, not in RESET or INIT", a.qp);

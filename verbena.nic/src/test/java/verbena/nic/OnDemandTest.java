@@ -291,7 +291,7 @@ class OnDemandTest {
 
     @Test
     void theDeviceSaysWhatUsesIt() {
-        var declared = pair.a.context.attributes().onDemandPaging();
+        var declared = pair.a.context.attributes().memory().onDemandPaging();
         assertThat(declared.hasAddressSpace()).isTrue();
         assertThat(declared.uses(QpType.RC)).isEqualTo(EnumSet.allOf(Use.class));
         assertThat(declared.uses(QpType.UC))

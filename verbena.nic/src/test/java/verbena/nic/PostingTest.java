@@ -94,8 +94,8 @@ class PostingTest {
         a.qp.modify(new Transition.ToReset());
         pair.settle();
         assertThat(a.completions()).isEmpty();
-        assertThat(a.qp.query().destinationQpn()).isZero();
-        assertThat(a.qp.query().path()).isEmpty();
+        assertThat(a.qp.query().peer().destinationQpn()).isZero();
+        assertThat(a.qp.query().peer().path()).isEmpty();
     }
 
     @Test
@@ -570,7 +570,7 @@ class PostingTest {
         a.qp.postWrite(1, a.memory.slice(0, 8), b.memory.remote());
         pair.settle();
         assertThat(a.completions()).isEmpty();
-        a.qp.modify(new QpModification().state(QpState.RTS));
+        a.qp.modify(new QpModification().withState(QpState.RTS));
         pair.settle();
         assertThat(a.completions()).containsExactly("1 SUCCESS");
     }

@@ -247,7 +247,7 @@ class SharedProcessesTest {
         var neighbour = new Neighbour("shm", use(context.allocateProtectionDomain()));
         neighbour.exchange(1);
         long before = context.counters().get("ack-timeouts");
-        int more = neighbour.queuePair.query().retryCount() + 2;
+        int more = neighbour.queuePair.query().sending().retryCount() + 2;
         neighbour.stop();
         neighbour.queuePair.postWrite(
                 1, neighbour.memory.slice(0, 0), new RemoteMemory(neighbour.address, neighbour.rkey, 0)); // by a packet
@@ -269,7 +269,7 @@ class SharedProcessesTest {
         ProtectionDomain domain = use(context.allocateProtectionDomain());
         var neighbour = new Neighbour("shm", domain);
         neighbour.exchange(1);
-        int slot = neighbour.queuePair.query().destinationQpn() >>> 16;
+        int slot = neighbour.queuePair.query().peer().destinationQpn() >>> 16;
         assertThat(localSockets()).contains("verbena/shm/3/slot-" + slot + "\n");
         neighbour.queuePair.postSend(7, neighbour.memory.slice(0, 100)); // waits: there is no receive
         neighbour.queuePair.postSend(8, neighbour.memory.slice(0, 100));

@@ -27,7 +27,7 @@ import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.VerbsObject;
 import verbena.verbs.WorkCompletion;
-import verbena.verbs.spi.WaitableChannel;
+import verbena.verbs.internal.WaitableChannel;
 
 /// A caller that sleeps by its own system calls attends to the device between them.
 @Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)

@@ -71,7 +71,7 @@ final class Mover implements Moving.Side {
         try {
             made = StreamChannel.open(ChosenDevice.choose(choices.stream())
                     .withConnectTimeout(Routes.patience())
-                    .withProtocol(TcpAddresses.PROTOCOL));
+                    .withApplication(TcpAddresses.PROTOCOL));
             InetSocketAddress to = ChosenDevice.hasPortsOfTcp()
                     ? new InetSocketAddress(peer.getAddress(), MappedPort.ask(peer, Routes.waitForPort()))
                     : peer;

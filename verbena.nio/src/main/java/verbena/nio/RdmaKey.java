@@ -9,7 +9,7 @@ import java.nio.channels.spi.AbstractSelectionKey;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import verbena.verbs.spi.DeviceWait;
+import verbena.verbs.internal.DeviceWait;
 
 /// A channel's registration with an [RdmaSelector]: of a channel of ours, or of a channel of the JDK's own. The
 /// events of the kernel come through a second key, with the JDK's selector inside.

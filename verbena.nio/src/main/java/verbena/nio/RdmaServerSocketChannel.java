@@ -185,7 +185,7 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
             StreamOptions options = ChosenDevice.choose(SocketChoices.defaults());
             int ring = Math.max(options.receiveBytes(), tcp.getOption(StandardSocketOptions.SO_RCVBUF));
             options = options.withBuffers(options.sendBytes(), ring)
-                    .withProtocol(pace == null ? 0 : TcpAddresses.PROTOCOL);
+                    .withApplication(pace == null ? 0 : TcpAddresses.PROTOCOL);
             StreamListener made =
                     ChosenDevice.hasPortsOfTcp() ? listenElsewhere(at, options) : StreamListener.bind(at, options);
             if (pace == null) {

@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import verbena.stream.StreamChannel;
 import verbena.stream.waiting.StreamSleep;
-import verbena.verbs.spi.DeviceWait;
+import verbena.verbs.internal.DeviceWait;
 
 /// The sleep of a selecting thread: at the device of its streams, where it watches the kernel's channels too, or in
 /// the selector of the JDK's.

@@ -367,7 +367,7 @@ class MovingTest {
             InetSocketAddress at = ChosenDevice.hasPortsOfTcp()
                     ? new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), MappedPort.ask(known, Providers.LIMIT))
                     : known;
-            var options = StreamOptions.defaults().withProtocol(TcpAddresses.PROTOCOL);
+            var options = StreamOptions.defaults().withApplication(TcpAddresses.PROTOCOL);
             try (var stream = StreamChannel.connect(at, ChosenDevice.choose(options))) {
                 stream.write(new TcpAddresses(stranger, known).name());
                 assertThat(stream.read(ByteBuffer.allocate(1))).isEqualTo(-1);

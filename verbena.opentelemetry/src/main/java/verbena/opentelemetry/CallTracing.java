@@ -67,14 +67,14 @@ public final class CallTracing implements CallObserver {
     // ---- the caller
 
     @Override
-    public Begun begin(RemoteWorker to) {
+    public ObservedCall begin(RemoteWorker to) {
         InetSocketAddress peer = to.peerAddress();
         Span span = span(SpanKind.CLIENT)
                 .setAttribute("server.address", peer.getAddress().getHostAddress())
                 .setAttribute("server.port", (long) peer.getPort())
                 .startSpan();
         byte[] header = header(Context.current().with(span));
-        return new Begun() {
+        return new ObservedCall() {
             @Override
             public byte[] header() {
                 return header;

@@ -63,13 +63,13 @@ public final class Arguments {
         }
         options.extensions().forEach(extension -> require(verb, context, extension));
         DeviceAttributes limits = context.attributes();
-        atMost(verb, "maxSendWr", limits.maxQpWr(), options.maxSendWr());
-        atMost(verb, "maxSendSge", limits.maxSge(), options.maxSendSge());
+        atMost(verb, "maxSendWr", limits.queues().maxQpWr(), options.maxSendWr());
+        atMost(verb, "maxSendSge", limits.queues().maxSge(), options.maxSendSge());
         if (options.sharedReceiveQueue().isEmpty() && !options.type().isXrc()) { // else they mean nothing
-            atMost(verb, "maxReceiveWr", limits.maxQpWr(), options.maxReceiveWr());
-            atMost(verb, "maxReceiveSge", limits.maxSge(), options.maxReceiveSge());
+            atMost(verb, "maxReceiveWr", limits.queues().maxQpWr(), options.maxReceiveWr());
+            atMost(verb, "maxReceiveSge", limits.queues().maxSge(), options.maxReceiveSge());
         }
-        atMost(verb, "maxInlineBytes", limits.maxInlineBytes(), options.maxInlineBytes());
+        atMost(verb, "maxInlineBytes", limits.queues().maxInlineBytes(), options.maxInlineBytes());
     }
 
     /// Returns the shared receive queue of a queue pair; null for a queue pair without.
@@ -105,8 +105,8 @@ public final class Arguments {
             throw new IllegalArgumentException(
                     verb + ": maxWr: at least 1, maxSge: not negative, got " + maxWr + " and " + maxSge);
         }
-        atMost(verb, "maxSrqWr", context.attributes().maxSrqWr(), maxWr);
-        atMost(verb, "maxSrqSge", context.attributes().maxSrqSge(), maxSge);
+        atMost(verb, "maxSrqWr", context.attributes().queues().maxSrqWr(), maxWr);
+        atMost(verb, "maxSrqSge", context.attributes().queues().maxSrqSge(), maxSge);
     }
 
     /// Checks the limit of a shared receive queue that is to be armed.

@@ -57,7 +57,7 @@ public final class PeerConnector {
                 qp.qpn(),
                 initialPsn,
                 activeMtu(),
-                context.port(PORT).lid());
+                context.port(PORT).lids().lid());
     }
 
     /// Brings the queue pair to RTS.
@@ -84,7 +84,7 @@ public final class PeerConnector {
         if (state == QpState.RESET) {
             qp.modify(new Transition.ToInit(choices.access()));
         } else {
-            qp.modify(new QpModification().access(choices.access()));
+            qp.modify(new QpModification().withAccess(choices.access()));
         }
         var path = AddressVector.to(remote.gid(), own.index())
                 .withTrafficClass(choices.trafficClass())
@@ -97,7 +97,8 @@ public final class PeerConnector {
         switch (qp.type()) {
             case UC, XRC_INITIATOR -> qp.modify(new Transition.ToRtrUc(path, mtu, remote.qpn(), remote.psn()));
             case RC, XRC_TARGET -> {
-                int served = Math.min(choices.maxReadAtomic(), attributes().maxQpReadAtomic());
+                int served = Math.min(
+                        choices.maxReadAtomic(), attributes().transport().maxQpReadAtomic());
                 qp.modify(new Transition.ToRtr(path, mtu, remote.qpn(), remote.psn(), served, choices.minRnrTimer()));
             }
             case UD, RAW_PACKET -> throw new AssertionError("has no peer");
@@ -109,11 +110,12 @@ public final class PeerConnector {
             case UC -> qp.modify(new Transition.ToRtsUnreliable(initialPsn));
             case XRC_TARGET ->
                 qp.modify(new QpModification()
-                        .state(QpState.RTS)
-                        .sqPsn(initialPsn)
-                        .ackTimeout(choices.ackTimeout()));
+                        .withState(QpState.RTS)
+                        .withSqPsn(initialPsn)
+                        .withAckTimeout(choices.ackTimeout()));
             case RC, XRC_INITIATOR -> {
-                int asked = Math.min(choices.maxReadAtomic(), attributes().maxQpInitiatorReadAtomic());
+                int asked = Math.min(
+                        choices.maxReadAtomic(), attributes().transport().maxQpInitiatorReadAtomic());
                 qp.modify(new Transition.ToRts(
                         initialPsn, choices.ackTimeout(), choices.retryCount(), choices.rnrRetry(), asked));
             }

@@ -41,7 +41,10 @@ final class Connecting {
                     path, mtu, peer.qpn(), peerPsn, options.maxReadAtomic(), options.minRnrTimer()));
         }
         if (own.type() == QpType.XRC_TARGET) {
-            own.modify(new QpModification().state(QpState.RTS).sqPsn(ownPsn).ackTimeout(options.ackTimeout()));
+            own.modify(new QpModification()
+                    .withState(QpState.RTS)
+                    .withSqPsn(ownPsn)
+                    .withAckTimeout(options.ackTimeout()));
         } else {
             own.modify(new Transition.ToRts(
                     ownPsn, options.ackTimeout(), options.retryCount(), options.rnrRetry(), options.maxReadAtomic()));

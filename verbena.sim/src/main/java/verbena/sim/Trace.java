@@ -16,6 +16,7 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Preview;
 import verbena.verbs.WorkCompletion;
+import verbena.verbs.spi.CompletionAccess;
 import verbena.wire.BigEndian;
 import verbena.wire.Frame;
 import verbena.wire.notation.Names;
@@ -115,10 +116,11 @@ public final class Trace {
         record.putInt(wc.status().ordinal());
         if (wc.ok()) {
             record.putInt(wc.opcode().code()).putLong(wc.byteLength());
-            record.putInt(wc.flags()).putInt(wc.immediate());
+            record.putInt(CompletionAccess.flags(wc)).putInt(wc.immediate());
         }
         Event event = next(nanos, Kind.COMPLETION, name, "");
-        event.completion.fill(
+        CompletionAccess.fill(
+                event.completion,
                 wc.wrId(),
                 wc.status(),
                 wc.opcode(),
@@ -127,7 +129,7 @@ public final class Trace {
                 wc.immediate(),
                 wc.qpn(),
                 wc.sourceQpn(),
-                wc.flags(),
+                CompletionAccess.flags(wc),
                 wc.cause());
     }
 

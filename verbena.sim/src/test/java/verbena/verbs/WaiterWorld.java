@@ -9,6 +9,7 @@ import verbena.sim.explore.Fingerprint;
 import verbena.sim.explore.SmallWorld;
 import verbena.sim.explore.Step;
 import verbena.sim.explore.Strand;
+import verbena.verbs.spi.WaitSource;
 
 /// A thread that takes what several sources bring, by a [Waiter] at a place, and the threads that bring it. A thread
 /// stands still wherever another may come in between: at each look at a source, between an event and its listener, and
@@ -137,7 +138,7 @@ final class WaiterWorld implements SmallWorld {
 
     private final Plant plant;
     private final Sleeps place = new Sleeps();
-    private final Waiter waiter = new Waiter();
+    private final Waiter<Source> waiter = new Waiter<>();
     private final List<Source> sources = new ArrayList<>();
     private final List<Actor> actors = new ArrayList<>();
     private final int wanted;
@@ -154,7 +155,7 @@ final class WaiterWorld implements SmallWorld {
             actors.add(new Actor("thread " + i));
             if (i < events - 1) {
                 sources.add(new Source(i == 0));
-                waiter.add(sources.getLast());
+                waiter.add(sources.getLast(), sources.getLast());
             }
         }
         actors.add(new Actor("another"));
@@ -182,8 +183,8 @@ final class WaiterWorld implements SmallWorld {
     private void take() {
         try {
             while (taken < wanted || wakeUps == 0) {
-                Object found = waiter.await().orElse(null);
-                if (found instanceof Source source) {
+                Source source = waiter.await().orElse(null);
+                if (source != null) {
                     source.given++;
                     taken += source.events;
                     source.events = source.isResult ? 1 : 0;

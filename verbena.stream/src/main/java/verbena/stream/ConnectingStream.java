@@ -19,6 +19,7 @@ import verbena.verbs.InvalidStateException;
 import verbena.verbs.cm.ConnectionEvent;
 import verbena.verbs.cm.ConnectionId;
 import verbena.verbs.cm.ConnectionParameters;
+import verbena.verbs.cm.DeviceChoice;
 import verbena.verbs.cm.EventChannel;
 import verbena.verbs.waiting.TimeLimits;
 
@@ -42,7 +43,7 @@ final class ConnectingStream {
     }
 
     static EventChannel events(StreamOptions options) {
-        return options.device().map(EventChannel::open).orElseGet(EventChannel::openNearest);
+        return EventChannel.open(options.device().map(DeviceChoice::only).orElseGet(DeviceChoice::nearest));
     }
 
     private EventChannel ownEvents() {
@@ -168,7 +169,8 @@ final class ConnectingStream {
 
     private ConnectionParameters parameters(ByteStream made) {
         return ConnectionParameters.defaults()
-                .withPrivateData(made.hello().withProtocol(options.protocol()).privateData())
+                .withPrivateData(
+                        made.hello().withProtocol(options.application()).privateData())
                 .withKeepAlive(options.keepAlive());
     }
 

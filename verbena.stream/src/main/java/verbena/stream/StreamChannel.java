@@ -31,11 +31,11 @@ import verbena.verbs.Context;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.Preview;
 import verbena.verbs.ProtectionDomain;
-import verbena.verbs.WaitSource;
 import verbena.verbs.Waitable;
 import verbena.verbs.cm.ConnectionId;
 import verbena.verbs.cm.EventChannel;
 import verbena.verbs.cm.PortSpace;
+import verbena.verbs.spi.WaitSource;
 import verbena.verbs.waiting.TimeLimits;
 
 /// A connection that carries bytes in both directions, as a socket channel does, over any device. The peer is a
@@ -214,6 +214,9 @@ public final class StreamChannel
 
     /// Reads as [#read(ByteBuffer)] does, with another time limit in blocking mode. The channel can be used after a
     /// timeout.
+    ///
+    /// @throws SocketTimeoutException when nothing has come in that time; with [Duration#ZERO], when nothing is
+    ///     there
     public int read(ByteBuffer into, Duration timeout) throws IOException {
         return read(into, Math.max(1, TimeLimits.nanos(timeout)));
     }
@@ -375,13 +378,14 @@ public final class StreamChannel
 
     // ---- readiness, for selectors
 
-    /// Sets a listener that runs each time that an operation may have become possible after [#readyOps] did not
-    /// report it. It runs on any thread, also that of the device in the middle of a call of this class. So it must
-    /// neither wait nor call this class.
+    /// Sets a listener for a selector; a program that waits for many channels uses a [verbena.verbs.Waiter] instead.
+    /// It runs each time that an operation may have become possible after [#readyOps] did not report it. It runs on
+    /// any thread, also that of the device in the middle of a call of this class. So it must neither wait nor call
+    /// this class.
     ///
     /// @throws NotYetConnectedException when it is not connected
     /// @throws ClosedChannelException when it is closed
-    /// @throws IllegalStateException when a [verbena.verbs.Waiter] has it
+    /// @throws verbena.verbs.InvalidStateException when a [verbena.verbs.Waiter] has it
     public void onReadiness(Runnable listener) throws ClosedChannelException {
         sources.requireNoWaiter();
         connected().seat().listen(listener);

@@ -28,13 +28,13 @@ import verbena.verbs.InUseException;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.Preview;
 import verbena.verbs.VerbsException;
-import verbena.verbs.WaitSource;
 import verbena.verbs.Waitable;
 import verbena.verbs.cm.ConnectionEvent;
 import verbena.verbs.cm.ConnectionId;
 import verbena.verbs.cm.EventChannel;
 import verbena.verbs.cm.PortSpace;
 import verbena.verbs.cm.PrivateData;
+import verbena.verbs.spi.WaitSource;
 import verbena.verbs.waiting.TimeLimits;
 
 /// A listener at a port, which gives out connections as [StreamChannel]s. Any thread may accept, and several at once.
@@ -291,7 +291,7 @@ public final class StreamListener implements Channel, Waitable {
                 }
                 request = first.getValue();
                 Hello peer = Hello.parse(request.peer().privateData())
-                        .filter(hello -> hello.protocol() == options.protocol())
+                        .filter(hello -> hello.protocol() == options.application())
                         .orElse(null);
                 if (peer != null) {
                     begun = new Begun(new StreamChannel(options, request.id(), null), peer);

@@ -14,7 +14,8 @@ import verbena.verbs.waiting.TimeLimits;
 ///
 /// @param sendBytes size of the ring of data on their way, 2 KiB to 256 MiB
 /// @param receiveBytes size of the ring that the peer writes to, 2 KiB to 256 MiB
-/// @param messages outstanding in each direction, 16 to 65,534; a device may have fewer
+/// @param depth requests of the device that are outstanding in each direction, 16 to 65,534; a device may have fewer.
+///     A write of a few KiB is one request
 /// @param connectTimeout longest time to make a connection, more than zero
 /// @param timeout longest time that a blocking read or write waits for the peer, more than zero; empty for no limit
 /// @param linger time that [StreamChannel#close()] waits for written bytes to arrive. With zero they are dropped, and
@@ -22,19 +23,19 @@ import verbena.verbs.waiting.TimeLimits;
 /// @param keepAlive silence of the peer after which the device probes it; zero for never
 /// @param device to use; empty for the host's memory (`shm`) where both ends are on one host and have it, else the
 ///     device with the right address
-/// @param protocol number of the protocol that the program speaks over its streams, 0 to 255. Both ends must have the
-///     same: a listener refuses others. 0 is that of rsocket(7)
+/// @param application number of what the program uses its streams for, 0 to 255. Both ends must have the same: a
+///     listener refuses others. 0 is that of rsocket(7)
 /// @param domain of the queue pairs and rings of the channels, of `device`; empty for one of each channel's own
 /// @since 0.1
 public record StreamOptions(
         int sendBytes,
         int receiveBytes,
-        int messages,
+        int depth,
         Duration connectTimeout,
         Optional<Duration> timeout,
         Duration linger,
         Duration keepAlive,
-        int protocol,
+        int application,
         Optional<Context> device,
         Optional<ProtectionDomain> domain) {
     private static final int BYTES_MIN = 2_048;
@@ -44,12 +45,12 @@ public record StreamOptions(
     public StreamOptions {
         range("sendBytes", sendBytes, BYTES_MIN, BYTES_MAX);
         range("receiveBytes", receiveBytes, BYTES_MIN, BYTES_MAX);
-        range("messages", messages, 16, 0xFFFE);
+        range("depth", depth, 16, 0xFFFE);
         positive("connectTimeout", connectTimeout);
         timeout.ifPresent(limit -> positive("timeout", limit));
         notNegative("linger", linger);
         notNegative("keepAlive", keepAlive);
-        range("protocol", protocol, 0, 0xFF);
+        range("application", application, 0, 0xFF);
         Objects.requireNonNull(device, "device");
         if (domain.isPresent() && !device.equals(domain.map(ProtectionDomain::context))) {
             throw new IllegalArgumentException("domain: it belongs to "
@@ -76,8 +77,8 @@ public record StreamOptions(
         }
     }
 
-    /// Returns the defaults: 128 KiB in each direction as rsocket(7) has them, 384 messages, 60 s to connect, no
-    /// limit for reads and writes, 10 s to linger, no keep-alive.
+    /// Returns the defaults: 128 KiB in each direction as rsocket(7) has them, a depth of 384, 60 s to connect,
+    /// no limit for reads and writes, 10 s to linger, no keep-alive.
     public static StreamOptions defaults() {
         return new StreamOptions(
                 1 << 17,
@@ -97,100 +98,108 @@ public record StreamOptions(
         return new StreamOptions(
                 sendBytes,
                 receiveBytes,
-                messages,
+                depth,
                 connectTimeout,
                 timeout,
                 linger,
                 keepAlive,
-                protocol,
+                application,
                 device,
                 domain);
     }
 
-    public StreamOptions withMessages(int messages) {
+    /// Returns these options with another number of outstanding requests in each direction.
+    public StreamOptions withDepth(int depth) {
         return new StreamOptions(
                 sendBytes,
                 receiveBytes,
-                messages,
+                depth,
                 connectTimeout,
                 timeout,
                 linger,
                 keepAlive,
-                protocol,
+                application,
                 device,
                 domain);
     }
 
+    /// Returns these options with another time limit for making a connection, more than zero.
     public StreamOptions withConnectTimeout(Duration connectTimeout) {
         return new StreamOptions(
                 sendBytes,
                 receiveBytes,
-                messages,
+                depth,
                 connectTimeout,
                 timeout,
                 linger,
                 keepAlive,
-                protocol,
+                application,
                 device,
                 domain);
     }
 
+    /// Returns these options with a time limit for each blocking read and write, more than zero.
     public StreamOptions withTimeout(Duration timeout) {
         return new StreamOptions(
                 sendBytes,
                 receiveBytes,
-                messages,
+                depth,
                 connectTimeout,
                 Optional.of(timeout),
                 linger,
                 keepAlive,
-                protocol,
+                application,
                 device,
                 domain);
     }
 
+    /// Returns these options with another time that [StreamChannel#close()] waits for written bytes to arrive.
     public StreamOptions withLinger(Duration linger) {
         return new StreamOptions(
                 sendBytes,
                 receiveBytes,
-                messages,
+                depth,
                 connectTimeout,
                 timeout,
                 linger,
                 keepAlive,
-                protocol,
+                application,
                 device,
                 domain);
     }
 
+    /// Returns these options with another silence after which the device probes the peer; zero for never.
     public StreamOptions withKeepAlive(Duration keepAlive) {
         return new StreamOptions(
                 sendBytes,
                 receiveBytes,
-                messages,
+                depth,
                 connectTimeout,
                 timeout,
                 linger,
                 keepAlive,
-                protocol,
+                application,
                 device,
                 domain);
     }
 
-    public StreamOptions withProtocol(int protocol) {
+    /// Returns these options with a number that both ends must have, so that other programs' streams are
+    /// refused.
+    public StreamOptions withApplication(int application) {
         return new StreamOptions(
                 sendBytes,
                 receiveBytes,
-                messages,
+                depth,
                 connectTimeout,
                 timeout,
                 linger,
                 keepAlive,
-                protocol,
+                application,
                 device,
                 domain);
     }
 
+    /// Returns these options with a device for all channels. The program closes it, after them.
     public StreamOptions withDevice(Context device) {
         return at(Optional.of(device), Optional.empty());
     }
@@ -207,18 +216,18 @@ public record StreamOptions(
         return new StreamOptions(
                 sendBytes,
                 receiveBytes,
-                messages,
+                depth,
                 connectTimeout,
                 timeout,
                 linger,
                 keepAlive,
-                protocol,
+                application,
                 device,
                 domain);
     }
 
     StreamSizes sizes() {
-        return new StreamSizes(sendBytes, receiveBytes, messages, messages, 0);
+        return new StreamSizes(sendBytes, receiveBytes, depth, depth, 0);
     }
 
     /// Returns the text of the time limit of a read or a write.

@@ -6,8 +6,9 @@ import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import verbena.verbs.WaitSource;
+import verbena.verbs.InvalidStateException;
 import verbena.verbs.Waitable;
+import verbena.verbs.spi.WaitSource;
 
 /// The two directions of a [StreamChannel], each a source of a [verbena.verbs.Waiter]. Any thread may use them.
 final class StreamSources {
@@ -56,7 +57,7 @@ final class StreamSources {
         @Override
         public synchronized void addListener(Runnable added) {
             if (listener != null) {
-                throw new IllegalStateException(channel + " is a source of a waiter already");
+                throw new InvalidStateException(channel + " is a source of a waiter already");
             }
             OpenStream stream = connected.get();
             if (stream == null && !hasEnded()) {
@@ -92,7 +93,7 @@ final class StreamSources {
     /// Refuses what a waiter has already.
     void requireNoWaiter() {
         if (reading.listener != null || writing.listener != null) {
-            throw new IllegalStateException(channel + " is a source of a waiter already");
+            throw new InvalidStateException(channel + " is a source of a waiter already");
         }
     }
 

@@ -1,7 +1,7 @@
 package verbena.stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static verbena.stream.StreamPair.bytes;
@@ -41,6 +41,7 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.ValueSource;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.Context;
+import verbena.verbs.InvalidStateException;
 import verbena.verbs.Waitable;
 import verbena.verbs.Waiter;
 import verbena.verbs.cm.Connection;
@@ -288,18 +289,18 @@ class StreamChannelTest {
     @Test
     void aStreamHasOneWaiter() throws Exception {
         try (var pair = pair();
-                var waiter = new Waiter();
-                var other = new Waiter()) {
-            waiter.add(pair.server);
-            assertThatIllegalStateException()
-                    .isThrownBy(() -> other.add(pair.server))
+                var waiter = new Waiter<Object>();
+                var other = new Waiter<Object>()) {
+            waiter.add(pair.server, pair.server);
+            assertThatExceptionOfType(InvalidStateException.class)
+                    .isThrownBy(() -> other.add(pair.server, pair.server))
                     .withMessageContaining("a waiter already");
             other.remove(pair.server);
             Future<Optional<Object>> waiting = meanwhile(waiter::await);
             pair.client.write(bytes("question"));
             assertThat(get(waiting)).contains(pair.server);
             waiter.remove(pair.server);
-            other.add(pair.server);
+            other.add(pair.server, pair.server);
             assertThat(other.await()).contains(pair.server);
         }
     }
@@ -307,8 +308,8 @@ class StreamChannelTest {
     @Test
     void oneThreadWaitsForStreamsAndTheirListener() throws Exception {
         try (var pair = pair();
-                var waiter = new Waiter()) {
-            waiter.add(pair.listener);
+                var waiter = new Waiter<Object>()) {
+            waiter.add(pair.listener, pair.listener);
             waiter.add(pair.server, "server");
             waiter.add(pair.client, "client");
             assertThat(waiter.await(Duration.ZERO)).isEmpty();
@@ -340,7 +341,7 @@ class StreamChannelTest {
     @Test
     void aWaiterWaitsForRoomToWrite() throws Exception {
         try (var pair = pair();
-                var waiter = new Waiter()) {
+                var waiter = new Waiter<Object>()) {
             pair.client.configureBlocking(false);
             Waitable room = pair.client.writable();
             waiter.add(room, "room");
@@ -370,8 +371,8 @@ class StreamChannelTest {
     @Test
     void anInterruptEndsTheWaitAtAStream() throws Exception {
         try (var pair = pair();
-                var waiter = new Waiter()) {
-            waiter.add(pair.server);
+                var waiter = new Waiter<Object>()) {
+            waiter.add(pair.server, pair.server);
             var end = new CompletableFuture<Object>();
             var first = new CompletableFuture<Void>();
             Thread thread = Thread.ofPlatform().start(() -> {

@@ -13,8 +13,8 @@ class StreamOptionsTest {
     void whatCannotBeIsRefusedByName() {
         assertThatThrownBy(() -> DEFAULTS.withBuffers(2_047, 4_096)).hasMessageContaining("sendBytes");
         assertThatThrownBy(() -> DEFAULTS.withBuffers(4_096, (1 << 28) + 1)).hasMessageContaining("receiveBytes");
-        assertThatThrownBy(() -> DEFAULTS.withMessages(15)).hasMessageContaining("messages");
-        assertThatThrownBy(() -> DEFAULTS.withMessages(0xFFFF)).hasMessageContaining("messages");
+        assertThatThrownBy(() -> DEFAULTS.withDepth(15)).hasMessageContaining("depth");
+        assertThatThrownBy(() -> DEFAULTS.withDepth(0xFFFF)).hasMessageContaining("depth");
         assertThatThrownBy(() -> DEFAULTS.withConnectTimeout(Duration.ZERO)).hasMessageContaining("connectTimeout");
         assertThatThrownBy(() -> DEFAULTS.withTimeout(Duration.ZERO)).hasMessageContaining("timeout");
         assertThatThrownBy(() -> DEFAULTS.withLinger(Duration.ofNanos(-1))).hasMessageContaining("linger");

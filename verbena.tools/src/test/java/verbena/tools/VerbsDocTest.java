@@ -29,6 +29,7 @@ class VerbsDocTest {
             "verbena.verbs",
             "verbena.verbs.cm",
             "verbena.verbs.counting",
+            "verbena.verbs.internal",
             "verbena.verbs.spi",
             "verbena.verbs.waiting",
             "verbena.foreign",

@@ -6,7 +6,7 @@ import verbena.transport.queue.ReceiveQueue;
 import verbena.transport.queue.ReceiveRequest;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
-import verbena.verbs.WorkCompletion;
+import verbena.verbs.spi.CompletionAccess;
 import verbena.wire.Frame;
 import verbena.wire.ib.Bth;
 import verbena.wire.ib.Ieth;
@@ -74,10 +74,10 @@ public final class Receiving {
         int allFlags = flags;
         if (opcode.hasImmediate()) {
             value = ImmDt.immediate(frame.slot, frame.start + opcode.immediateOffset());
-            allFlags |= WorkCompletion.WITH_IMM;
+            allFlags |= CompletionAccess.WITH_IMM;
         } else if (opcode.hasInvalidate()) {
             value = Ieth.rkey(frame.slot, frame.start + opcode.iethOffset());
-            allFlags |= WorkCompletion.WITH_INV;
+            allFlags |= CompletionAccess.WITH_INV;
         }
         core.memory.completing(true);
         core.succeed(

@@ -53,7 +53,8 @@ public enum Access {
         return EnumSet.of(LOCAL_WRITE);
     }
 
-    /// Returns the right of a peer to read, as for a table that its owner fills, with `LOCAL_WRITE`.
+    /// Returns the right of a peer to read, and `LOCAL_WRITE`, because the owner has to fill what the peer
+    /// reads.
     public static Set<Access> remoteRead() {
         return EnumSet.of(LOCAL_WRITE, REMOTE_READ);
     }

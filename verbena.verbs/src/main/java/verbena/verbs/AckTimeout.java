@@ -37,10 +37,7 @@ public record AckTimeout(int code) {
         return Duration.ofNanos(nanos(code));
     }
 
-    /// Returns the time of a code, 0 to 31, in nanoseconds, without allocation; 0 for code 0, which waits for ever.
-    /// For providers.
-    @Preview
-    public static long nanos(int code) {
+    private static long nanos(int code) {
         return code == 0 ? 0 : 4_096L << code;
     }
 

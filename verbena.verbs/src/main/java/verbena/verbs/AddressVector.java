@@ -53,33 +53,9 @@ public record AddressVector(
         Objects.requireNonNull(staticRate, "staticRate");
     }
 
-    /// A path from the first of the own LIDs, at the rate of the port.
-    @Preview
-    public AddressVector(
-            Gid destination,
-            int sourceGidIndex,
-            int port,
-            int trafficClass,
-            int hopLimit,
-            int flowLabel,
-            int serviceLevel,
-            int destinationLid) {
-        this(
-                destination,
-                sourceGidIndex,
-                port,
-                trafficClass,
-                hopLimit,
-                flowLabel,
-                serviceLevel,
-                destinationLid,
-                0,
-                StaticRate.PORT);
-    }
-
     /// Returns the usual path: port 1, hop limit 64, no traffic class.
     public static AddressVector to(Gid destination, int sourceGidIndex) {
-        return new AddressVector(destination, sourceGidIndex, 1, 0, 64, 0, 0, 0);
+        return new AddressVector(destination, sourceGidIndex, 1, 0, 64, 0, 0, 0, 0, StaticRate.PORT);
     }
 
     /// Returns the path back to the sender of a datagram, with the datagram's traffic class. On InfiniBand it also
@@ -87,14 +63,14 @@ public record AddressVector(
     ///
     /// @param received the completion of the datagram's receive
     /// @param area the first 40 bytes of its receive, before the data: a GRH or IPv6 header, or 20 undefined bytes
-    ///     and an IPv4 header (IBTA A17.4.5.1). Without [WorkCompletion#GRH] their content is undefined
+    ///     and an IPv4 header (IBTA A17.4.5.1). Without [WorkCompletion#hasGrh()] their content is undefined
     /// @param context of the device that received it
-    /// @param port that it came by, which is that of the queue pair ([QpAttributes#port()])
+    /// @param port that it came by, which is that of the queue pair ([QueuePairAttributes#port()])
     /// @throws IllegalArgumentException when the completion is not that of a datagram, `area` is shorter than 40
     ///     bytes, or the device has no such port
     /// @throws DeviceException when a datagram to a group came from a peer that no own address can reach
     public static AddressVector toSender(WorkCompletion received, MemorySegment area, Context context, int port) {
-        boolean isGlobal = (received.flags() & WorkCompletion.GRH) != 0;
+        boolean isGlobal = received.hasGrh();
         if (!received.ok() || (!isGlobal && received.sourceLid() == 0)) {
             throw new IllegalArgumentException("received: no datagram's completion: " + received);
         }
@@ -161,6 +137,36 @@ public record AddressVector(
 
     /// Returns this address vector with another traffic class.
     public AddressVector withTrafficClass(int trafficClass) {
+        return new AddressVector(
+                destination,
+                sourceGidIndex,
+                port,
+                trafficClass,
+                hopLimit,
+                flowLabel,
+                serviceLevel,
+                destinationLid,
+                sourcePathBits,
+                staticRate);
+    }
+
+    /// Returns this address vector with another time to live, 1 to 255.
+    public AddressVector withHopLimit(int hopLimit) {
+        return new AddressVector(
+                destination,
+                sourceGidIndex,
+                port,
+                trafficClass,
+                hopLimit,
+                flowLabel,
+                serviceLevel,
+                destinationLid,
+                sourcePathBits,
+                staticRate);
+    }
+
+    /// Returns this address vector with another flow label, 20 bits; 0 lets the device choose.
+    public AddressVector withFlowLabel(int flowLabel) {
         return new AddressVector(
                 destination,
                 sourceGidIndex,

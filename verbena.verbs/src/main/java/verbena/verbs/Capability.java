@@ -50,7 +50,8 @@ public enum Capability {
     ZERO_BASED,
     /// Regions that peers address from a number on that the program chooses.
     IOVA,
-    /// Memory that need not be there: [Access#ON_DEMAND]. [DeviceAttributes#onDemandPaging()] says for what.
+    /// Memory that need not be there: [Access#ON_DEMAND]. [DeviceAttributes.MemoryLimits#onDemandPaging()] says
+    /// for what.
     ON_DEMAND_PAGING,
     /// A region without memory: [ProtectionDomain#allocateNull()].
     NULL_REGION,
@@ -60,7 +61,7 @@ public enum Capability {
     DEVICE_MEMORY,
     /// A send queue that can be drained: [QpState#SQD].
     SQ_DRAIN,
-    /// Connected queue pairs migrate to an alternate path: [QpModification#alternatePath].
+    /// Connected queue pairs migrate to an alternate path: [QpModification#withAlternatePath].
     PATH_MIGRATION,
     /// Completions have a time stamp of the device's clock: [CompletionQueueOptions#withTimestamps()].
     COMPLETION_TIMESTAMPS,

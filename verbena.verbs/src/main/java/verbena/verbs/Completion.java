@@ -20,6 +20,7 @@ public sealed interface Completion {
     /// @param invalidatedRkey the key that the peer's message withdrew, if it did
     /// @param sourceQpn UD: the sender's queue pair number; 0 otherwise
     /// @param hasGrh whether the first 40 bytes of the receive hold the network header
+    /// @param timestamp time in ticks of the device's clock; 0 in a queue without time stamps
     record Success(
             long wrId,
             WcOpcode opcode,
@@ -28,7 +29,8 @@ public sealed interface Completion {
             OptionalInt immediate,
             OptionalInt invalidatedRkey,
             int sourceQpn,
-            boolean hasGrh)
+            boolean hasGrh,
+            long timestamp)
             implements Completion {}
 
     /// The request failed.

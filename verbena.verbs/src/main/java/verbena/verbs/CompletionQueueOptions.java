@@ -20,6 +20,7 @@ public record CompletionQueueOptions(int entries, Optional<CompletionChannel> ch
         return new CompletionQueueOptions(entries, Optional.empty(), false);
     }
 
+    /// Returns these options with a channel for the notifications of the queue.
     public CompletionQueueOptions withChannel(CompletionChannel channel) {
         return new CompletionQueueOptions(entries, Optional.of(channel), hasTimestamps);
     }

@@ -22,8 +22,8 @@ public final class ConnectionException extends VerbsException {
         TIMEOUT,
         /// A request failed, which ends the connection, or this side could not go on.
         FAILED,
-        /// The peer or the network has ended the connection, or a thread was interrupted in a blocking call. Messages
-        /// have this reason also when this side has closed.
+        /// The peer or the network has ended the connection, or a thread was interrupted in a blocking
+        /// call.
         DISCONNECTED,
         /// This side has closed it, or has aborted one of its requests.
         CLOSED

@@ -6,7 +6,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.SortedMap;
 import org.jspecify.annotations.Nullable;
-import verbena.verbs.spi.ConnectionService;
 
 /// An opened device, which makes all other objects (ibv_open_device(3)).
 ///
@@ -143,12 +142,4 @@ public interface Context extends VerbsObject {
     /// packet that was not accepted under its one reason. A name that ends in `.now` counts objects that exist at
     /// this moment. All other counters never fall.
     SortedMap<String, Long> counters();
-
-    /// Returns the device's connection manager, on which [verbena.verbs.cm] stands; for providers and that package.
-    ///
-    /// @throws UnsupportedException when the device has no connection manager
-    @Preview
-    default ConnectionService connectionService() {
-        throw new UnsupportedException("connectionService", Capability.CONNECTION_MANAGER, device().name());
-    }
 }

@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import verbena.verbs.internal.Providers;
 import verbena.verbs.spi.Provider;
-import verbena.verbs.spi.Providers;
 
 /// An RDMA device: a card, a software device of the kernel, or one of Verbena's own (ibv_get_device_list(3)). It is a
 /// description, which holds no resource until [#open()]. Any thread may use it, and it needs no closing.

@@ -12,6 +12,7 @@ public final class DeviceException extends VerbsException {
         super(message, cause);
     }
 
+    /// @param message what the device could not do, and why
     public DeviceException(String message) {
         super(message, null);
     }

@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 /// Memory of the device itself, which requests reach without a way through the host's memory (ibv_alloc_dm(3)). The
 /// program has no address of it: it copies bytes in and out, and registers parts of it for requests
 /// ([ProtectionDomain#register(DeviceMemory, long, long, java.util.Set)]), atomics among them. There is little of it:
-/// [DeviceAttributes#maxDeviceMemoryBytes()].
+/// [DeviceAttributes.MemoryLimits#maxDeviceMemoryBytes()].
 ///
 /// A software device's is memory of the process that only copies and regions reach, so it is no faster.
 ///

@@ -17,8 +17,9 @@ import java.util.Set;
 /// @param rnrRetry attempts after an RNR NAK, 0 to 6; 7 is without limit
 /// @param minRnrTimer time that the peer is asked to wait when no receive is posted
 /// @param maxReadAtomic READs and atomics that this end may have outstanding, and that it serves at once, 0 to 255. A
-///     value over the device's limit counts as that limit ([DeviceAttributes#maxQpInitiatorReadAtomic()],
-///     [DeviceAttributes#maxQpReadAtomic()])
+///     value over the device's limit counts as that limit
+/// ([DeviceAttributes.TransportLimits#maxQpInitiatorReadAtomic()],
+///     [DeviceAttributes.TransportLimits#maxQpReadAtomic()])
 /// @param trafficClass IPv6 traffic class or IPv4 TOS, 0 to 255
 /// @since 0.1
 public record EndpointOptions(

@@ -19,21 +19,18 @@ public record FlowRule(List<Match> matches) {
         matches = List.copyOf(matches);
     }
 
-    /// One comparison of a rule, in numbers of 128 bits, of which the low ones count. The constructor throws
-    /// [IllegalArgumentException] when a number is wider than the field.
+    /// One comparison of a rule. A value narrower than an IPv6 address stands in the low bits of its 128. The
+    /// constructor throws [IllegalArgumentException] when value or mask is wider than the field.
     ///
-    /// @param high the upper half of the value, which only IPv6 addresses have
-    /// @param low the lower half
-    /// @param maskHigh which bits of the upper half are compared
-    /// @param maskLow which bits of the lower half
+    /// @param mask the bits that are compared
     @Preview
-    public record Match(FlowField field, long high, long low, long maskHigh, long maskLow) {
+    public record Match(FlowField field, Gid value, Gid mask) {
         public Match {
             int bits = field.bytes() * Byte.SIZE;
             long above = bits >= Long.SIZE ? 0 : -1L << bits;
-            if (((low | maskLow) & above) != 0 || (bits <= Long.SIZE && (high | maskHigh) != 0)) {
+            if (((value.low() | mask.low()) & above) != 0 || (bits <= Long.SIZE && (value.high() | mask.high()) != 0)) {
                 throw new IllegalArgumentException("value: " + field + " has " + bits + " bits, got 0x"
-                        + Long.toHexString(low) + " with mask 0x" + Long.toHexString(maskLow));
+                        + Long.toHexString(value.low()) + " with mask 0x" + Long.toHexString(mask.low()));
             }
         }
     }
@@ -60,14 +57,14 @@ public record FlowRule(List<Match> matches) {
     /// @param mask the bits that are compared
     /// @throws IllegalArgumentException when the field is narrower than value or mask
     public FlowRule with(FlowField field, long value, long mask) {
-        return with(new Match(field, 0, value, 0, mask));
+        return with(new Match(field, new Gid(0, value), new Gid(0, mask)));
     }
 
     /// Returns this rule with one more condition: an IPv6 address.
     ///
     /// @throws IllegalArgumentException when the field is narrower
     public FlowRule with(FlowField field, Gid address) {
-        return with(new Match(field, address.high(), address.low(), -1L, -1L));
+        return with(new Match(field, address, new Gid(-1L, -1L)));
     }
 
     /// Returns this rule with one more condition.

@@ -21,6 +21,7 @@ public final class InvalidAttributesException extends VerbsException {
         this.forbidden = copy(forbidden);
     }
 
+    /// @param message the attribute, its values and the one that was given
     public InvalidAttributesException(String message) {
         this(message, Set.of(), Set.of());
     }

@@ -4,7 +4,9 @@ package verbena.verbs;
 ///
 /// @since 0.1
 public enum LinkLayer {
+    /// An InfiniBand fabric, whose addresses are LIDs.
     INFINIBAND("InfiniBand"),
+    /// An Ethernet network, whose addresses are those of Ethernet and IP.
     ETHERNET("Ethernet");
 
     private final String label;

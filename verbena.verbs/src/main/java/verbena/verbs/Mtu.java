@@ -5,10 +5,15 @@ package verbena.verbs;
 ///
 /// @since 0.1
 public enum Mtu {
+    /// 256 bytes.
     MTU_256(256),
+    /// 512 bytes.
     MTU_512(512),
+    /// 1024 bytes.
     MTU_1024(1024),
+    /// 2048 bytes.
     MTU_2048(2048),
+    /// 4096 bytes.
     MTU_4096(4096);
 
     private final int bytes;

@@ -6,116 +6,125 @@ import java.util.Objects;
 import java.util.Set;
 
 /// A set of attributes to change on a queue pair (ibv_modify_qp(3)). An attribute that is set here is one that the
-/// mask of C would name. [QueuePair#modify(QpModification)] checks the values; the setters do not. Prefer
-/// [Transition], whose parameters are the attributes that a step requires. One thread uses it at a time.
+/// mask of C would name. [QueuePair#modify(QpModification)] checks the values, because the device determines what is
+/// valid. Prefer [Transition], whose parameters are the attributes that a step requires. Immutable.
+///
+///     queuePair.modify(new QpModification().withState(QpState.RTS).withMinRnrTimer(timer));
 ///
 /// @since 0.1
 public final class QpModification {
-    private final EnumMap<QpAttribute, Object> values = new EnumMap<>(QpAttribute.class);
+    private final EnumMap<QpAttribute, Object> values;
 
-    /// A modification without attributes.
-    public QpModification() {}
-
-    /// Sets the new state.
-    public QpModification state(QpState state) {
-        return set(QpAttribute.STATE, state);
+    /// Creates a modification without attributes.
+    public QpModification() {
+        this(new EnumMap<>(QpAttribute.class));
     }
 
-    /// Sets the state that the queue pair is expected to be in. In another state the modification throws
-    /// [InvalidStateException].
-    public QpModification currentState(QpState state) {
-        return set(QpAttribute.CUR_STATE, state);
+    private QpModification(EnumMap<QpAttribute, Object> values) {
+        this.values = values;
     }
 
-    /// Sets whether a drained send queue raises [AsyncEvent.Type#SQ_DRAINED] in SQD.
-    public QpModification sqdNotify(boolean notify) {
-        return set(QpAttribute.EN_SQD_ASYNC_NOTIFY, notify);
+    /// Returns this with the new state.
+    public QpModification withState(QpState state) {
+        return with(QpAttribute.STATE, state);
     }
 
-    /// Sets the rights of the peer.
-    public QpModification access(Set<Access> access) {
-        return set(QpAttribute.ACCESS_FLAGS, Set.copyOf(access));
+    /// Returns this with the state that the queue pair is expected to be in. In another state the modification
+    /// throws [InvalidStateException].
+    public QpModification withCurrentState(QpState state) {
+        return with(QpAttribute.CUR_STATE, state);
     }
 
-    /// Sets the index of the P_Key of its packets.
-    public QpModification pkeyIndex(int index) {
-        return set(QpAttribute.PKEY_INDEX, index);
+    /// Returns this with a choice: whether a drained send queue raises [AsyncEvent.Type#SQ_DRAINED] in SQD.
+    public QpModification withSqdNotify(boolean notify) {
+        return with(QpAttribute.EN_SQD_ASYNC_NOTIFY, notify);
     }
 
-    /// Sets the own port, counted from 1.
-    public QpModification port(int port) {
-        return set(QpAttribute.PORT, port);
+    /// Returns this with the rights of the peer.
+    public QpModification withAccess(Set<Access> access) {
+        return with(QpAttribute.ACCESS_FLAGS, Set.copyOf(access));
     }
 
-    /// Sets the Q_Key of datagrams, 32 bits.
-    public QpModification qkey(int qkey) {
-        return set(QpAttribute.QKEY, qkey);
+    /// Returns this with the index of the P_Key of its packets.
+    public QpModification withPkeyIndex(int index) {
+        return with(QpAttribute.PKEY_INDEX, index);
     }
 
-    /// Sets the path to the peer.
-    public QpModification path(AddressVector path) {
-        return set(QpAttribute.AV, path);
+    /// Returns this with the own port, counted from 1.
+    public QpModification withPort(int port) {
+        return with(QpAttribute.PORT, port);
     }
 
-    /// Sets the path MTU.
-    public QpModification pathMtu(Mtu mtu) {
-        return set(QpAttribute.PATH_MTU, mtu);
+    /// Returns this with the Q_Key of datagrams, 32 bits.
+    public QpModification withQkey(int qkey) {
+        return with(QpAttribute.QKEY, qkey);
     }
 
-    /// Sets the time that a request waits for its answer.
-    public QpModification ackTimeout(AckTimeout timeout) {
-        return set(QpAttribute.TIMEOUT, timeout);
+    /// Returns this with the path to the peer.
+    public QpModification withPath(AddressVector path) {
+        return with(QpAttribute.AV, path);
     }
 
-    /// Sets the number of attempts after the first, 0 to 7.
-    public QpModification retryCount(int count) {
-        return set(QpAttribute.RETRY_CNT, count);
+    /// Returns this with the path MTU.
+    public QpModification withPathMtu(Mtu mtu) {
+        return with(QpAttribute.PATH_MTU, mtu);
     }
 
-    /// Sets the number of attempts after an RNR NAK, 0 to 6; 7 is without limit.
-    public QpModification rnrRetry(int count) {
-        return set(QpAttribute.RNR_RETRY, count);
+    /// Returns this with the time that a request waits for its answer.
+    public QpModification withAckTimeout(AckTimeout timeout) {
+        return with(QpAttribute.TIMEOUT, timeout);
     }
 
-    /// Sets the first PSN that the peer will send.
-    public QpModification rqPsn(int psn) {
-        return set(QpAttribute.RQ_PSN, psn);
+    /// Returns this with the number of attempts after the first, 0 to 7.
+    public QpModification withRetryCount(int count) {
+        return with(QpAttribute.RETRY_CNT, count);
     }
 
-    /// Sets the first PSN that this side will send.
-    public QpModification sqPsn(int psn) {
-        return set(QpAttribute.SQ_PSN, psn);
+    /// Returns this with the number of attempts after an RNR NAK, 0 to 6; 7 is without limit.
+    public QpModification withRnrRetry(int count) {
+        return with(QpAttribute.RNR_RETRY, count);
     }
 
-    /// Sets the number of READs and atomics that this side may have outstanding.
-    public QpModification maxReadAtomic(int count) {
-        return set(QpAttribute.MAX_QP_RD_ATOMIC, count);
+    /// Returns this with the first PSN that the peer will send.
+    public QpModification withRqPsn(int psn) {
+        return with(QpAttribute.RQ_PSN, psn);
     }
 
-    /// Sets the number of READs and atomics that the peer may have outstanding.
-    public QpModification maxDestinationReadAtomic(int count) {
-        return set(QpAttribute.MAX_DEST_RD_ATOMIC, count);
+    /// Returns this with the first PSN that this side will send.
+    public QpModification withSqPsn(int psn) {
+        return with(QpAttribute.SQ_PSN, psn);
     }
 
-    /// Sets the time that the peer is asked to wait when no receive is posted.
-    public QpModification minRnrTimer(RnrTimer timer) {
-        return set(QpAttribute.MIN_RNR_TIMER, timer);
+    /// Returns this with the number of READs and atomics that this side may have outstanding.
+    public QpModification withMaxReadAtomic(int count) {
+        return with(QpAttribute.MAX_QP_RD_ATOMIC, count);
     }
 
-    /// Sets the number of the peer's queue pair, 24 bits.
-    public QpModification destinationQpn(int qpn) {
-        return set(QpAttribute.DEST_QPN, qpn);
+    /// Returns this with the number of READs and atomics that the peer may have outstanding.
+    public QpModification withMaxDestinationReadAtomic(int count) {
+        return with(QpAttribute.MAX_DEST_RD_ATOMIC, count);
     }
 
-    /// Loads an alternate path; [#pathMigration] arms it. Needs [Capability#PATH_MIGRATION].
-    public QpModification alternatePath(AlternatePath path) {
-        return set(QpAttribute.ALT_PATH, path);
+    /// Returns this with the time that the peer is asked to wait when no receive is posted.
+    public QpModification withMinRnrTimer(RnrTimer timer) {
+        return with(QpAttribute.MIN_RNR_TIMER, timer);
     }
 
-    /// Sets the state of migration. [PathMigration#REARM] arms the alternate path as soon as the peer has one too.
-    /// [PathMigration#MIGRATED] migrates to an armed path at once.
-    public QpModification pathMigration(PathMigration state) {
-        return set(QpAttribute.PATH_MIG_STATE, state);
+    /// Returns this with the number of the peer's queue pair, 24 bits.
+    public QpModification withDestinationQpn(int qpn) {
+        return with(QpAttribute.DEST_QPN, qpn);
+    }
+
+    /// Returns this with an alternate path to load; [#withPathMigration] arms it. Needs
+    /// [Capability#PATH_MIGRATION].
+    public QpModification withAlternatePath(AlternatePath path) {
+        return with(QpAttribute.ALT_PATH, path);
+    }
+
+    /// Returns this with the state of migration. [PathMigration#REARM] arms the alternate path as soon as the
+    /// peer has one too. [PathMigration#MIGRATED] migrates to an armed path at once.
+    public QpModification withPathMigration(PathMigration state) {
+        return with(QpAttribute.PATH_MIG_STATE, state);
     }
 
     /// Returns the attributes that have been set.
@@ -125,17 +134,16 @@ public final class QpModification {
         return mask;
     }
 
-    /// Returns whether this has been set.
+    /// Returns whether an attribute has been set.
     public boolean has(QpAttribute attribute) {
         return values.containsKey(attribute);
     }
 
-    /// Returns the value of an attribute, or `otherwise` when it has not been set; for providers.
+    /// Returns the value of an attribute, or `otherwise` when it has not been set.
     ///
-    /// @param otherwise of the type that the attribute's setter takes
+    /// @param otherwise of the type that the attribute's `with` method takes
     /// @throws IllegalArgumentException when `otherwise` has another type, whatever has been set
-    @Preview
-    @SuppressWarnings("unchecked") // the setters take what the attribute says
+    @SuppressWarnings("unchecked") // the `with` methods take what the attribute says
     public <T> T get(QpAttribute attribute, T otherwise) {
         Class<?> type = type(attribute);
         if (!type.isInstance(otherwise)) {
@@ -170,9 +178,10 @@ public final class QpModification {
         };
     }
 
-    private QpModification set(QpAttribute attribute, Object value) {
-        values.put(attribute, Objects.requireNonNull(value, attribute.name()));
-        return this;
+    private QpModification with(QpAttribute attribute, Object value) {
+        var all = new EnumMap<>(values);
+        all.put(attribute, Objects.requireNonNull(value, attribute.name()));
+        return new QpModification(all);
     }
 
     @Override

@@ -48,7 +48,7 @@ public interface QueuePair extends VerbsObject {
     }
 
     /// Returns the attributes that it was made with and set to (ibv_query_qp(3)).
-    QpAttributes query();
+    QueuePairAttributes query();
 
     /// Takes a step; the attributes that it requires are the transition's parameters.
     ///
@@ -124,7 +124,8 @@ public interface QueuePair extends VerbsObject {
     ///     of XRC, or when this thread has a batch open
     ReceiveBatch receiveBatch();
 
-    /// Posts one signalled SEND. Fails as [#sendBatch()] and [SendBatch] do, and so do the other methods of this kind.
+    /// Posts one signalled SEND. Fails as [#sendBatch()] and [SendBatch] do, and so do the other methods of this
+    /// kind.
     ///
     /// They take the source before the destination. The length of the source is the number of bytes, and the
     /// destination is at least as long; otherwise they throw [IndexOutOfBoundsException] and post nothing.
@@ -175,7 +176,8 @@ public interface QueuePair extends VerbsObject {
         }
     }
 
-    /// Posts one signalled CMP_SWAP of the first 8 bytes of `to`; the previous value goes to the first 8 of `previous`.
+    /// Posts one signalled CMP_SWAP of the first 8 bytes of `to`; the previous value goes to the first 8 of
+    /// `previous`.
     default void postCompareSwap(long wrId, RemoteMemory to, long compare, long swap, LocalMemory previous) {
         requireRoom(Long.BYTES, Math.min(to.length(), previous.length()));
         try (SendBatch batch = sendBatch()) {

@@ -93,33 +93,40 @@ public record QueuePairOptions(
         return of(QpType.XRC_INITIATOR, cq);
     }
 
+    /// Returns these options with another completion queue for receives; sends complete in the one of [#of].
     public QueuePairOptions withReceiveCq(CompletionQueue receiveCq) {
         return new QueuePairOptions(type, sendCq, receiveCq, sharedReceiveQueue, sizes, signalAll, extensions);
     }
 
+    /// Returns these options with receives that come from a shared receive queue.
     public QueuePairOptions withSharedReceiveQueue(SharedReceiveQueue srq) {
         return new QueuePairOptions(type, sendCq, receiveCq, Optional.of(srq), sizes, signalAll, extensions);
     }
 
+    /// Returns these options with other sizes.
     public QueuePairOptions withSizes(Sizes sizes) {
         return new QueuePairOptions(type, sendCq, receiveCq, sharedReceiveQueue, sizes, signalAll, extensions);
     }
 
+    /// Returns these options with other numbers of requests that can be outstanding.
     public QueuePairOptions withDepth(int maxSendWr, int maxReceiveWr) {
         return withSizes(
                 new Sizes(maxSendWr, maxReceiveWr, sizes.maxSendSge, sizes.maxReceiveSge, sizes.maxInlineBytes));
     }
 
+    /// Returns these options with other numbers of scatter and gather entries of a request.
     public QueuePairOptions withSge(int maxSendSge, int maxReceiveSge) {
         return withSizes(
                 new Sizes(sizes.maxSendWr, sizes.maxReceiveWr, maxSendSge, maxReceiveSge, sizes.maxInlineBytes));
     }
 
+    /// Returns these options with another number of bytes that a send request can carry in itself.
     public QueuePairOptions withInline(int maxInlineBytes) {
         return withSizes(
                 new Sizes(sizes.maxSendWr, sizes.maxReceiveWr, sizes.maxSendSge, sizes.maxReceiveSge, maxInlineBytes));
     }
 
+    /// Returns these options with a completion for every send request, or for signaled ones only.
     public QueuePairOptions withSignalAll(boolean signalAll) {
         return new QueuePairOptions(type, sendCq, receiveCq, sharedReceiveQueue, sizes, signalAll, extensions);
     }
@@ -132,22 +139,27 @@ public record QueuePairOptions(
         return new QueuePairOptions(type, sendCq, receiveCq, sharedReceiveQueue, sizes, signalAll, extensions);
     }
 
+    /// Returns the requests that can be outstanding on the send queue.
     public int maxSendWr() {
         return sizes.maxSendWr;
     }
 
+    /// Returns the receives that can be outstanding.
     public int maxReceiveWr() {
         return sizes.maxReceiveWr;
     }
 
+    /// Returns the gather entries of a send request.
     public int maxSendSge() {
         return sizes.maxSendSge;
     }
 
+    /// Returns the scatter entries of a receive.
     public int maxReceiveSge() {
         return sizes.maxReceiveSge;
     }
 
+    /// Returns the bytes that a send request can carry in itself.
     public int maxInlineBytes() {
         return sizes.maxInlineBytes;
     }

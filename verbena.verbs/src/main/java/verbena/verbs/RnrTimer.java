@@ -43,9 +43,12 @@ public record RnrTimer(int code) {
         return Duration.ofNanos(nanos(code));
     }
 
-    /// Returns the time of a code, 0 to 31, in nanoseconds, without allocation; for providers.
-    @Preview
-    public static long nanos(int code) {
+    /// Returns the time in nanoseconds.
+    public long nanos() {
+        return nanos(code);
+    }
+
+    private static long nanos(int code) {
         return TABLE[code & 31] * 10_000L;
     }
 

@@ -9,28 +9,51 @@ import java.util.Optional;
 public enum StaticRate {
     /// The rate of the port's own link.
     PORT(0, 0, false),
+    /// 2.5 Gb/s.
     GBPS_2_5(2, 2_500, true),
+    /// 5 Gb/s.
     GBPS_5(5, 5_000, true),
+    /// 10 Gb/s.
     GBPS_10(3, 10_000, true),
+    /// 14 Gb/s.
     GBPS_14(11, 14_062, false),
+    /// 20 Gb/s.
     GBPS_20(6, 20_000, true),
+    /// 25 Gb/s.
     GBPS_25(15, 25_781, false),
+    /// 28 Gb/s.
     GBPS_28(19, 28_125, false),
+    /// 30 Gb/s.
     GBPS_30(4, 30_000, true),
+    /// 40 Gb/s.
     GBPS_40(7, 40_000, true),
+    /// 50 Gb/s.
     GBPS_50(20, 53_125, false),
+    /// 56 Gb/s.
     GBPS_56(12, 56_250, false),
+    /// 60 Gb/s.
     GBPS_60(8, 60_000, true),
+    /// 80 Gb/s.
     GBPS_80(9, 80_000, true),
+    /// 100 Gb/s.
     GBPS_100(16, 103_125, false),
+    /// 112 Gb/s.
     GBPS_112(13, 112_500, false),
+    /// 120 Gb/s.
     GBPS_120(10, 120_000, true),
+    /// 168 Gb/s.
     GBPS_168(14, 168_750, false),
+    /// 200 Gb/s.
     GBPS_200(17, 206_250, false),
+    /// 300 Gb/s.
     GBPS_300(18, 309_375, false),
+    /// 400 Gb/s.
     GBPS_400(21, 425_000, false),
+    /// 600 Gb/s.
     GBPS_600(22, 637_500, false),
+    /// 800 Gb/s.
     GBPS_800(23, 850_000, false),
+    /// 1200 Gb/s.
     GBPS_1200(24, 1_275_000, false);
 
     private final int code;

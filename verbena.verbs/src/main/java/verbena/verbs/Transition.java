@@ -14,7 +14,7 @@ public sealed interface Transition {
     record ToReset() implements Transition {
         @Override
         public QpModification modification() {
-            return new QpModification().state(QpState.RESET);
+            return new QpModification().withState(QpState.RESET);
         }
     }
 
@@ -36,27 +36,34 @@ public sealed interface Transition {
         @Override
         public QpModification modification() {
             return new QpModification()
-                    .state(QpState.INIT)
-                    .port(port)
-                    .pkeyIndex(pkeyIndex)
-                    .access(access);
+                    .withState(QpState.INIT)
+                    .withPort(port)
+                    .withPkeyIndex(pkeyIndex)
+                    .withAccess(access);
         }
     }
 
     /// RESET to INIT, UD. Receives can be posted from then on.
+    ///
+    /// @param port own port, from 1
+    /// @param pkeyIndex index of the P_Key of its packets
+    /// @param qkey Q_Key that datagrams must have, 32 bits
     record ToInitUd(int port, int pkeyIndex, int qkey) implements Transition {
         @Override
         public QpModification modification() {
             return new QpModification()
-                    .state(QpState.INIT)
-                    .port(port)
-                    .pkeyIndex(pkeyIndex)
-                    .qkey(qkey);
+                    .withState(QpState.INIT)
+                    .withPort(port)
+                    .withPkeyIndex(pkeyIndex)
+                    .withQkey(qkey);
         }
     }
 
     /// INIT to RTR, RC. The device answers the peer's requests from then on.
     ///
+    /// @param path to the peer
+    /// @param pathMtu longest packet on the path, the same at both ends
+    /// @param destinationQpn number of the peer's queue pair, 24 bits
     /// @param rqPsn first PSN that the peer will send, 24 bits
     /// @param maxDestinationReadAtomic READs and atomics that the peer may have outstanding
     /// @param minRnrTimer time that the peer is asked to wait when no receive is posted
@@ -71,26 +78,31 @@ public sealed interface Transition {
         @Override
         public QpModification modification() {
             return new QpModification()
-                    .state(QpState.RTR)
-                    .path(path)
-                    .pathMtu(pathMtu)
-                    .destinationQpn(destinationQpn)
-                    .rqPsn(rqPsn)
-                    .maxDestinationReadAtomic(maxDestinationReadAtomic)
-                    .minRnrTimer(minRnrTimer);
+                    .withState(QpState.RTR)
+                    .withPath(path)
+                    .withPathMtu(pathMtu)
+                    .withDestinationQpn(destinationQpn)
+                    .withRqPsn(rqPsn)
+                    .withMaxDestinationReadAtomic(maxDestinationReadAtomic)
+                    .withMinRnrTimer(minRnrTimer);
         }
     }
 
     /// INIT to RTR, UC. The device receives the peer's messages from then on.
+    ///
+    /// @param path to the peer
+    /// @param pathMtu longest packet on the path, the same at both ends
+    /// @param destinationQpn number of the peer's queue pair, 24 bits
+    /// @param rqPsn first PSN that the peer will send, 24 bits
     record ToRtrUc(AddressVector path, Mtu pathMtu, int destinationQpn, int rqPsn) implements Transition {
         @Override
         public QpModification modification() {
             return new QpModification()
-                    .state(QpState.RTR)
-                    .path(path)
-                    .pathMtu(pathMtu)
-                    .destinationQpn(destinationQpn)
-                    .rqPsn(rqPsn);
+                    .withState(QpState.RTR)
+                    .withPath(path)
+                    .withPathMtu(pathMtu)
+                    .withDestinationQpn(destinationQpn)
+                    .withRqPsn(rqPsn);
         }
     }
 
@@ -98,13 +110,14 @@ public sealed interface Transition {
     record ToRtrUd() implements Transition {
         @Override
         public QpModification modification() {
-            return new QpModification().state(QpState.RTR);
+            return new QpModification().withState(QpState.RTR);
         }
     }
 
     /// RTR to RTS, RC. Requests can be posted and are sent from then on.
     ///
     /// @param sqPsn first PSN that this side will send, 24 bits
+    /// @param ackTimeout time that a request waits for its answer before it is sent again
     /// @param retryCount attempts after the first, 0 to 7
     /// @param rnrRetry attempts after an RNR NAK, 0 to 6; 7 is without limit
     /// @param maxReadAtomic READs and atomics that this side may have outstanding
@@ -113,20 +126,22 @@ public sealed interface Transition {
         @Override
         public QpModification modification() {
             return new QpModification()
-                    .state(QpState.RTS)
-                    .sqPsn(sqPsn)
-                    .ackTimeout(ackTimeout)
-                    .retryCount(retryCount)
-                    .rnrRetry(rnrRetry)
-                    .maxReadAtomic(maxReadAtomic);
+                    .withState(QpState.RTS)
+                    .withSqPsn(sqPsn)
+                    .withAckTimeout(ackTimeout)
+                    .withRetryCount(retryCount)
+                    .withRnrRetry(rnrRetry)
+                    .withMaxReadAtomic(maxReadAtomic);
         }
     }
 
     /// RTR to RTS, UC and UD. Requests can be posted and are sent from then on.
+    ///
+    /// @param sqPsn first PSN that this side will send, 24 bits
     record ToRtsUnreliable(int sqPsn) implements Transition {
         @Override
         public QpModification modification() {
-            return new QpModification().state(QpState.RTS).sqPsn(sqPsn);
+            return new QpModification().withState(QpState.RTS).withSqPsn(sqPsn);
         }
     }
 
@@ -136,7 +151,7 @@ public sealed interface Transition {
     record ToSqd(boolean notifyWhenDrained) implements Transition {
         @Override
         public QpModification modification() {
-            return new QpModification().state(QpState.SQD).sqdNotify(notifyWhenDrained);
+            return new QpModification().withState(QpState.SQD).withSqdNotify(notifyWhenDrained);
         }
     }
 
@@ -144,7 +159,7 @@ public sealed interface Transition {
     record Resume() implements Transition {
         @Override
         public QpModification modification() {
-            return new QpModification().state(QpState.RTS);
+            return new QpModification().withState(QpState.RTS);
         }
     }
 
@@ -152,7 +167,7 @@ public sealed interface Transition {
     record ToError() implements Transition {
         @Override
         public QpModification modification() {
-            return new QpModification().state(QpState.ERR);
+            return new QpModification().withState(QpState.ERR);
         }
     }
 }

@@ -11,32 +11,28 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
+import verbena.verbs.spi.WaitSource;
 import verbena.verbs.waiting.TimeLimits;
 
 /// A place where one thread waits for several sources at once, as at a selector: completions, connection events,
 /// accepted connections, results of messages, streams, and a wake-up by another thread.
 ///
 /// ```java
-/// try (var waiter = new Waiter()) {
-///     waiter.add(completions); // a CompletionChannel
-///     waiter.add(listener);    // a ConnectionListener
+/// try (var waiter = new Waiter<Runnable>()) {
+///     waiter.add(completions, () -> completions.poll().ifPresent(this::takeCompletions)); // a CompletionChannel
+///     waiter.add(listener, () -> listener.accept(Duration.ZERO).ifPresent(this::serve));  // a ConnectionListener
 ///     while (isRunning) {
-///         Object ready = waiter.await().orElse(null); // null after a wake-up
-///         if (ready == completions) {
-///             completions.poll().ifPresent(this::takeCompletions);
-///         } else if (ready == listener) {
-///             listener.accept(Duration.ZERO).ifPresent(this::serve);
-///         }
+///         waiter.await().ifPresent(Runnable::run); // empty after a wake-up
 ///     }
 /// }
 /// ```
 ///
-/// A wait returns one source that is ready, or what the program has attached to it ([#add(Waitable, Object)]). That one
-/// then goes behind all others that are ready, so a busy source does not keep them waiting.
+/// A wait returns what the program has attached to a source that is ready: an action, a client, or the source itself.
+/// That source then goes behind all others that are ready, so a busy one does not keep them waiting.
 ///
-/// A source is ready as long as it has something to take ([Waitable#isReady()]), so nothing that was left is
-/// forgotten. A source that brings nothing more, because it is a result that is done or an object that is closed, is
-/// returned once: the waiter then has it no more.
+/// A source is ready as long as [Waitable#isReady()] returns true. If the program takes only a part, a later wait
+/// returns its attachment again. A result that is done, and an object that is closed, bring nothing more: a wait
+/// returns the attachment once, and then removes the source.
 ///
 /// Any thread may add, remove, wake up and close; one thread at a time waits. While it waits it does the work of a
 /// device of the sources, where that device lets it, and otherwise it parks. A virtual thread releases its carrier. A
@@ -46,8 +42,9 @@ import verbena.verbs.waiting.TimeLimits;
 /// The program closes the waiter, which leaves its sources open. After that all methods but [#remove] and [#wakeup]
 /// throw [InvalidStateException], and so does a wait that is under way.
 ///
+/// @param <T> type of the attachments
 /// @since 0.1
-public final class Waiter implements AutoCloseable {
+public final class Waiter<T> implements AutoCloseable {
     // No wake-up is lost. A reason to end a wait comes first: a source in `arrived`, `isWoken` or `isClosed`. Only then
     // wake() reads where the thread sleeps. The thread says where it sleeps, and only then looks for a reason for the
     // last time. All these are volatile, so they have one order: the thread sees the reason, or wake() sees where it
@@ -64,14 +61,14 @@ public final class Waiter implements AutoCloseable {
         private final WaitSource.@Nullable Place place;
         /// Whether it is in a list, or about to be.
         private final AtomicBoolean isListed = new AtomicBoolean();
-        /// The object that a wait returns for it.
-        private volatile Optional<Object> found;
+        /// The attachment, as a wait returns it.
+        private volatile Optional<T> found;
 
         private volatile boolean isRemoved;
         /// The next in its list.
         private @Nullable Source next;
 
-        private Source(Waitable waitable, Object attachment) {
+        private Source(Waitable waitable, T attachment) {
             this.waitable = waitable;
             this.events = waitable.waitSource();
             this.place = events.place().orElse(null);
@@ -117,18 +114,13 @@ public final class Waiter implements AutoCloseable {
 
     // ---- sources
 
-    /// Adds a source, which a wait then returns.
+    /// Adds a source, and attaches what a wait then returns for it. Adding a source again replaces its
+    /// attachment.
     ///
-    /// @throws InvalidStateException when the waiter is closed
-    /// @throws IllegalStateException when the source is a stream, and another waiter has it
+    /// @throws InvalidStateException when the waiter is closed, or the source is a stream that another waiter
+    ///     has
     /// @throws java.nio.channels.NotYetConnectedException when the source is a stream that is not connected
-    public void add(Waitable source) {
-        add(source, source);
-    }
-
-    /// Adds a source with an object of the program's, such as its client, which a wait returns for it. Otherwise as
-    /// [#add(Waitable)]. Adding a source again replaces that object.
-    public void add(Waitable source, Object attachment) {
+    public void add(Waitable source, T attachment) {
         requireOpen("add");
         var added = new Source(source, attachment);
         synchronized (sources) {
@@ -198,22 +190,21 @@ public final class Waiter implements AutoCloseable {
 
     /// Waits until a source is ready or another thread has called [#wakeup()].
     ///
-    /// @return the attachment of a source that is ready, or that source; empty after a wake-up
+    /// @return the attachment of a source that is ready; empty after a wake-up
     /// @throws InterruptedException when the thread is interrupted; nothing is lost
-    /// @throws IllegalStateException when another thread waits
-    /// @throws InvalidStateException when the waiter is closed, also while waiting
-    public Optional<Object> await() throws InterruptedException {
+    /// @throws InvalidStateException when another thread waits, or the waiter is closed, also while waiting
+    public Optional<T> await() throws InterruptedException {
         return await(TimeLimits.FOREVER);
     }
 
     /// Waits as [#await()] does; empty also when `timeout` passed. [Duration#ZERO] only looks.
-    public Optional<Object> await(Duration timeout) throws InterruptedException {
+    public Optional<T> await(Duration timeout) throws InterruptedException {
         return await(TimeLimits.nanos(timeout));
     }
 
-    private Optional<Object> await(long nanos) throws InterruptedException {
+    private Optional<T> await(long nanos) throws InterruptedException {
         if (!waiting.compareAndSet(null, Thread.currentThread())) {
-            throw new IllegalStateException("await: another thread waits: one at a time");
+            throw new InvalidStateException("await: another thread waits: one at a time");
         }
         try {
             long start = nanos == TimeLimits.FOREVER ? 0 : System.nanoTime();

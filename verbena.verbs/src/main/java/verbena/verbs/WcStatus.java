@@ -1,6 +1,7 @@
 package verbena.verbs;
 
-/// The result of a work request (`enum ibv_wc_status`, IBTA 10.10.3). Immutable.
+/// The result of a work request (`enum ibv_wc_status`, IBTA 10.10.3). [#meaning()] says what each stands for, and
+/// [#page()] names a page with its causes and remedies. Immutable.
 ///
 /// @since 0.1
 public enum WcStatus {

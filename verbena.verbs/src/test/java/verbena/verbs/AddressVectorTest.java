@@ -14,6 +14,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import verbena.verbs.spi.CompletionAccess;
 
 /// Each number of a way at its limits and beside them, and at those of its type: taken as it is, or refused by name.
 class AddressVectorTest {
@@ -36,18 +37,8 @@ class AddressVectorTest {
                         AddressVector::sourceGidIndex),
                 new Row("port", 1, 255, WAY::withPort, AddressVector::port),
                 new Row("trafficClass", 0, 255, WAY::withTrafficClass, AddressVector::trafficClass),
-                new Row(
-                        "hopLimit",
-                        1,
-                        255,
-                        value -> new AddressVector(WAY.destination(), 0, 1, 0, value, 0, 0, 0),
-                        AddressVector::hopLimit),
-                new Row(
-                        "flowLabel",
-                        0,
-                        (1 << 20) - 1,
-                        value -> new AddressVector(WAY.destination(), 0, 1, 0, 64, value, 0, 0),
-                        AddressVector::flowLabel),
+                new Row("hopLimit", 1, 255, WAY::withHopLimit, AddressVector::hopLimit),
+                new Row("flowLabel", 0, (1 << 20) - 1, WAY::withFlowLabel, AddressVector::flowLabel),
                 new Row("serviceLevel", 0, 15, WAY::withServiceLevel, AddressVector::serviceLevel),
                 new Row("destinationLid", 0, 65_535, WAY::withDestinationLid, AddressVector::destinationLid),
                 new Row("sourcePathBits", 0, 127, WAY::withSourcePathBits, AddressVector::sourcePathBits));
@@ -58,7 +49,7 @@ class AddressVectorTest {
     @ValueSource(ints = {1, 2})
     void thePathToASenderLeavesByThePortThatTheDatagramCameBy(int port) {
         var received = new WorkCompletion();
-        received.fill(0, WcStatus.SUCCESS, WcOpcode.RECV, 0, 50, 0, 7, 9, WorkCompletion.GRH, "");
+        CompletionAccess.fill(received, 0, WcStatus.SUCCESS, WcOpcode.RECV, 0, 50, 0, 7, 9, CompletionAccess.GRH, "");
         MemorySegment area = MemorySegment.ofArray(new byte[40]);
         area.set(ValueLayout.JAVA_BYTE, 0, (byte) 0x60);
         Gid sender = Gid.parse("fe80::9");

@@ -63,12 +63,45 @@ class OptionsRangesTest {
 
     @Test
     void anAttributeHasTheValueThatWasSet() {
-        var change = new QpModification().state(QpState.RTR).port(2).access(Set.of(Access.REMOTE_READ));
+        var change = new QpModification().withState(QpState.RTR).withPort(2).withAccess(Set.of(Access.REMOTE_READ));
         assertThat(change.get(QpAttribute.STATE, QpState.RESET)).isEqualTo(QpState.RTR);
         int port = change.get(QpAttribute.PORT, 1);
         assertThat(port).isEqualTo(2);
         assertThat(change.get(QpAttribute.ACCESS_FLAGS, Set.<Access>of())).containsExactly(Access.REMOTE_READ);
         int psn = change.get(QpAttribute.SQ_PSN, 5);
         assertThat(psn).isEqualTo(5);
+    }
+
+    @Test
+    void aModificationIsNotChangedByAnotherMadeFromIt() {
+        var change = new QpModification().withState(QpState.RTS);
+        assertThat(change.withSqPsn(7).mask()).containsExactly(QpAttribute.STATE, QpAttribute.SQ_PSN);
+        assertThat(change.mask()).containsExactly(QpAttribute.STATE);
+    }
+
+    /// The numbers of libibverbs lead to the names and back.
+    @Test
+    void aLinkHasNames() {
+        for (int code : new int[] {1, 2, 4, 8, 16}) {
+            assertThat(PortAttributes.Link.Width.ofCode(code).code()).isEqualTo(code);
+        }
+        for (int code = 1; code <= 256; code *= 2) {
+            assertThat(PortAttributes.Link.Speed.ofCode(code).code()).isEqualTo(code);
+        }
+        for (int code = 1; code <= 7; code++) {
+            assertThat(PortAttributes.Link.State.ofCode(code).code()).isEqualTo(code);
+        }
+        assertThat(PortAttributes.Link.Width.ofCode(2)).hasToString("4X");
+        assertThat(PortAttributes.Link.Width.ofCode(3)).isEqualTo(PortAttributes.Link.Width.UNKNOWN);
+        assertThat(PortAttributes.Link.Speed.ofCode(3)).isEqualTo(PortAttributes.Link.Speed.UNKNOWN);
+        assertThat(PortAttributes.Link.State.ofCode(8)).isEqualTo(PortAttributes.Link.State.UNKNOWN);
+    }
+
+    @Test
+    void anEventHasATypeOfItsObject() {
+        assertThat(new AsyncEvent.PortEvent(AsyncEvent.Type.PORT_ERR, 1).port()).isEqualTo(1);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new AsyncEvent.PortEvent(AsyncEvent.Type.CQ_ERR, 1))
+                .withMessage("type: CQ_ERR is one of CompletionQueueEvent, got PortEvent");
     }
 }

@@ -7,7 +7,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -18,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import verbena.verbs.spi.WaitSource;
 
 /// A waiter over sources that the test fills: what ends a wait, and that no wake-up is lost.
 @Timeout(120)
@@ -115,7 +118,7 @@ class WaiterTest {
         }
     }
 
-    private final Waiter waiter = new Waiter();
+    private final Waiter<Object> waiter = new Waiter<>();
 
     @AfterEach
     void close() {
@@ -191,7 +194,7 @@ class WaiterTest {
     @ValueSource(booleans = {true, false})
     void aWakeUpEndsAWaitAtADeviceOrElsewhere(boolean hasDevice) throws Exception {
         var source = new Source(hasDevice);
-        waiter.add(source);
+        waiter.add(source, source);
         for (int i = 0; i < 10_000; i++) {
             var waiting = waits(i % 2 == 0);
             if (i % 100 == 0) {
@@ -217,7 +220,7 @@ class WaiterTest {
         var source = new Source(false);
         source.offer();
         waiter.add(source, "before");
-        waiter.add(source);
+        waiter.add(source, source);
         assertThat(source.listeners).hasSize(1);
         assertThat(waiter.await(Duration.ZERO)).contains(source);
         waiter.await();
@@ -238,7 +241,7 @@ class WaiterTest {
         assertThat(waiter.await(Duration.ZERO)).isEmpty();
         assertThat(source.listeners).isEmpty();
         waiter.remove(source);
-        waiter.add(source);
+        waiter.add(source, source);
         assertThat(waiter.await()).contains(source);
     }
 
@@ -248,7 +251,7 @@ class WaiterTest {
         var sources = new ArrayList<Source>();
         for (int i = 0; i < 10_000; i++) {
             sources.add(new Source(i % 2 == 0));
-            waiter.add(sources.getLast());
+            waiter.add(sources.getLast(), sources.getLast());
         }
         assertThat(waiter.await(Duration.ZERO)).isEmpty();
         assertThat(looks(sources)).isEqualTo(10_000);
@@ -272,9 +275,9 @@ class WaiterTest {
         var others = List.of(new Source(first), new Source(first));
         var last = new Source(true);
         last.bringsByItself = true;
-        waiter.add(first);
-        others.forEach(waiter::add);
-        waiter.add(last);
+        waiter.add(first, first);
+        others.forEach(other -> waiter.add(other, other));
+        waiter.add(last, last);
         takes(last);
         assertThat(first.visits.get()).isEqualTo(1);
         waiter.remove(first);
@@ -296,7 +299,7 @@ class WaiterTest {
         var other = new Source(false);
         busy.offer();
         other.offer();
-        waiter.add(busy);
+        waiter.add(busy, busy);
         waiter.add(other, "other");
         assertThat(waiter.await()).contains(busy);
         assertThat(waiter.await()).contains("other");
@@ -313,7 +316,7 @@ class WaiterTest {
         untilAsleep();
         var source = new Source(false);
         source.offer();
-        waiter.add(source);
+        waiter.add(source, source);
         waiting.get(60, TimeUnit.SECONDS);
     }
 
@@ -321,7 +324,7 @@ class WaiterTest {
     @ValueSource(booleans = {true, false})
     void anInterruptEndsAWaitAndLosesNothing(boolean hasDevice) throws Exception {
         var source = new Source(hasDevice);
-        waiter.add(source);
+        waiter.add(source, source);
         var waiting = waits(false);
         interrupts.getLast().interrupt();
         assertThat(waiting.handle((_, e) -> e).get(60, TimeUnit.SECONDS)).isInstanceOf(InterruptedException.class);
@@ -335,7 +338,7 @@ class WaiterTest {
     @ValueSource(booleans = {true, false})
     void closingEndsAWait(boolean hasDevice) throws Exception {
         var source = new Source(hasDevice);
-        waiter.add(source);
+        waiter.add(source, source);
         var waiting = waits(true);
         untilAsleep();
         waiter.close();
@@ -344,15 +347,49 @@ class WaiterTest {
                 .hasMessage("await: the waiter is closed");
         assertThat(source.listeners).isEmpty();
         assertThatExceptionOfType(InvalidStateException.class)
-                .isThrownBy(() -> waiter.add(source))
+                .isThrownBy(() -> waiter.add(source, source))
                 .withMessage("add: the waiter is closed");
+    }
+
+    /// The source that the comment of [WaitSource] shows.
+    private static final class Inbox implements Waitable {
+        private final Queue<String> letters = new ConcurrentLinkedQueue<>();
+        private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
+
+        void put(String letter) {
+            letters.add(letter);
+            listeners.forEach(Runnable::run);
+        }
+
+        @Override
+        public boolean isReady() {
+            return !letters.isEmpty();
+        }
+
+        @Override
+        public WaitSource waitSource() {
+            return WaitSource.of(listeners, () -> false);
+        }
+    }
+
+    @Test
+    void aProgramMakesASourceOfItsOwn() throws Exception {
+        var inbox = new Inbox();
+        waiter.add(inbox, inbox.letters);
+        var waiting = waits(true);
+        untilAsleep();
+        inbox.put("letter");
+        waiting.get(60, TimeUnit.SECONDS);
+        assertThat(waiter.await()).contains(inbox.letters);
+        assertThat(inbox.letters.poll()).isEqualTo("letter");
+        assertThat(waiter.await(Duration.ZERO)).isEmpty();
     }
 
     @Test
     void aSecondThreadMayNotWait() throws Exception {
         var waiting = waits(false);
         untilAsleep();
-        assertThatExceptionOfType(IllegalStateException.class)
+        assertThatExceptionOfType(InvalidStateException.class)
                 .isThrownBy(waiter::await)
                 .withMessageContaining("another thread waits");
         waiter.wakeup();

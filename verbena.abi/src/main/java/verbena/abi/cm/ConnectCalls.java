@@ -189,7 +189,7 @@ final class ConnectCalls {
             }
         } else if (parameters != 0) {
             boolean isDatagram = handle.id.space().isDatagram();
-            handle.id.useQueuePair(
+            handle.id.describeQueuePair(
                     isDatagram ? QpType.UD : QpType.RC,
                     Memory.getInt(parameters + CONN_PARAM.at("qp_num")) & Endpoint.QPN_MASK);
         }

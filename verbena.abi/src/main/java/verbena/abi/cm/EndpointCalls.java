@@ -262,8 +262,8 @@ final class EndpointCalls {
     }
 
     private static QpModification toInit(IdHandle handle) {
-        var to = new QpModification().state(QpState.INIT).port(1).pkeyIndex(0);
-        return handle.id.space().isDatagram() ? to.qkey(ConnectionId.UDP_QKEY) : to.access(Access.remoteAll());
+        var to = new QpModification().withState(QpState.INIT).withPort(1).withPkeyIndex(0);
+        return handle.id.space().isDatagram() ? to.withQkey(ConnectionId.UDP_QKEY) : to.withAccess(Access.remoteAll());
     }
 
     /// Writes the fields of `struct ibv_qp_attr`, and returns their mask.

@@ -16,6 +16,7 @@ import verbena.verbs.InvalidStateException;
 import verbena.verbs.cm.ConnectionEvent;
 import verbena.verbs.cm.ConnectionEvent.ConnectRequest;
 import verbena.verbs.cm.ConnectionId;
+import verbena.verbs.cm.DeviceChoice;
 import verbena.verbs.cm.EventChannel;
 
 /// A channel of the connection manager's events and its `struct rdma_event_channel`.
@@ -46,14 +47,17 @@ public final class EventChannelHandle extends Handle {
             return EventChannel.open(only.get().shared());
         }
         return DeviceHandle.seesHost()
-                ? EventChannel.openNearest(DeviceHandle::at, DeviceHandle::within)
-                : EventChannel.open(DeviceHandle::at);
+                ? EventChannel.open(
+                        DeviceChoice.nearest().withDevices(DeviceHandle::at).withDevicesOfHost(DeviceHandle::within))
+                : EventChannel.open(DeviceChoice.byAddress().withDevices(DeviceHandle::at));
     }
 
     /// Opens the same for connections whose devices the program does not see: those within this host go through its
     /// memory, unless the user has chosen devices.
     public static EventChannel openNearest() {
-        return DeviceHandle.isChosen() ? open() : EventChannel.openNearest(DeviceHandle::at, _ -> Optional.empty());
+        return DeviceHandle.isChosen()
+                ? open()
+                : EventChannel.open(DeviceChoice.nearest().withDevices(DeviceHandle::at));
     }
 
     private @Nullable ConnectionEvent next() throws InterruptedException {

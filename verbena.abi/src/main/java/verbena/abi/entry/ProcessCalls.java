@@ -7,7 +7,7 @@ import verbena.abi.rsocket.RsocketPoll;
 import verbena.abi.rsocket.Rsockets;
 import verbena.abi.verbs.ChannelHandle;
 import verbena.verbs.VerbsException;
-import verbena.verbs.spi.Providers;
+import verbena.verbs.internal.Providers;
 
 /// The calls about a thread or the process as a whole.
 final class ProcessCalls {
@@ -32,7 +32,7 @@ final class ProcessCalls {
                 // was not connected
             }
         }
-        Providers.endLayer();
+        Providers.printFindings();
         return 0;
     }
 }

@@ -18,7 +18,7 @@ import java.util.regex.Pattern;
 import verbena.abi.Native;
 import verbena.abi.Operations;
 import verbena.foreign.SystemFunction;
-import verbena.verbs.spi.Providers;
+import verbena.verbs.internal.Providers;
 
 /// Places in the program, for a layer that checks it. A place is an address; its file, function and line come from
 /// the program's debugging information by addr2line(1). Without one of them it is an offset in a file, which

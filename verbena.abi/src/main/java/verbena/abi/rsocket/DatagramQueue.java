@@ -74,7 +74,7 @@ final class DatagramQueue {
         owned.add(id);
         try {
             Context context = id.context();
-            int max = context.attributes().maxQpWr();
+            int max = context.attributes().queues().maxQpWr();
             int sendCount = depth(options, RsocketOptions.Option.SEND_BUFFER, RsocketOptions.Option.SQ_SIZE, max);
             int receiveCount = depth(options, RsocketOptions.Option.RECEIVE_BUFFER, RsocketOptions.Option.RQ_SIZE, max);
             int mtu = context.port(1).activeMtu().bytes();

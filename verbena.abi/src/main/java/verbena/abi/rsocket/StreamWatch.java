@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.CompletionQueueOptions;
 import verbena.verbs.Context;
-import verbena.verbs.spi.WaitableChannel;
+import verbena.verbs.internal.WaitableChannel;
 
 /// A watch that brings the completions of a device to the [Rsocket]s there
 /// ([decision 38](../../../../../../../docs/decisions/38-rsockets.md)). All of them share one

@@ -17,6 +17,7 @@ import verbena.verbs.StaticRate;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
+import verbena.verbs.spi.CompletionAccess;
 
 /// The calls for address handles, the destinations of datagrams.
 public final class AddressCalls {
@@ -57,14 +58,14 @@ public final class AddressCalls {
     /// Returns the address of the sender of a datagram. C has its completion, and perhaps a GRH; null when it has
     /// neither a GRH nor a LID.
     private static @Nullable AddressVector back(long wc, long grh, Context context, long port) {
-        int flags = Memory.getInt(Native.some(wc) + WC.at("wc_flags")) & WorkCompletion.GRH;
+        int flags = Memory.getInt(Native.some(wc) + WC.at("wc_flags")) & CompletionAccess.GRH;
         int lid = Memory.getUnsignedShort(wc + WC.at("slid"));
         if (flags == 0 && lid == 0) {
             return null;
         }
         var received = new WorkCompletion();
-        long sender = lid == 0 ? 0 : WorkCompletion.sender(0, lid, Memory.getByte(wc + WC.at("sl")) & 0xF, 0);
-        received.fill(0, WcStatus.SUCCESS, WcOpcode.RECV, 0, 0, 0, 0, sender, flags, "");
+        long sender = lid == 0 ? 0 : CompletionAccess.sender(0, lid, Memory.getByte(wc + WC.at("sl")) & 0xF, 0);
+        CompletionAccess.fill(received, 0, WcStatus.SUCCESS, WcOpcode.RECV, 0, 0, 0, 0, sender, flags, "");
         // Without a GRH, C need not have one to pass.
         MemorySegment area = flags == 0 ? MemorySegment.NULL : Native.at(grh, GRH.size());
         return AddressVector.toSender(received, area, context, (int) port & 0xFF);

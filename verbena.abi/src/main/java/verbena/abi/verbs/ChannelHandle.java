@@ -14,7 +14,7 @@ import verbena.abi.PollableDescriptor;
 import verbena.foreign.Memory;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
-import verbena.verbs.spi.WaitableChannel;
+import verbena.verbs.internal.WaitableChannel;
 
 /// A completion channel and its `struct ibv_comp_channel`.
 ///

@@ -69,7 +69,9 @@ public final class CompletionCalls {
 
     public static long createCq(long context, long entries, long programsOwn, long channel, long vector) {
         var of = Handles.get(context, ContextHandle.class);
-        if ((int) entries < 1 || (int) entries > of.context.attributes().maxCqe() || vector != 0) {
+        if ((int) entries < 1
+                || (int) entries > of.context.attributes().queues().maxCqe()
+                || vector != 0) {
             return Errno.EINVAL;
         }
         var on = Optional.ofNullable(channel == 0 ? null : Handles.get(channel, ChannelHandle.class));
@@ -112,7 +114,7 @@ public final class CompletionCalls {
     static long resizeCq(long cq, long entries) {
         var handle = CompletionQueueHandle.byNumber(cq);
         if ((int) entries < 1
-                || (int) entries > handle.cq.context().attributes().maxCqe()) {
+                || (int) entries > handle.cq.context().attributes().queues().maxCqe()) {
             return Errno.EINVAL;
         }
         handle.resize((int) entries);

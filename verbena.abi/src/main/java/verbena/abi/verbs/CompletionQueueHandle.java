@@ -16,6 +16,7 @@ import verbena.foreign.Memory;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.ResourceLimitException;
 import verbena.verbs.WorkCompletion;
+import verbena.verbs.spi.CompletionAccess;
 
 /// A completion queue and its `struct ibv_cq`, which has room for a `struct ibv_cq_ex`.
 public final class CompletionQueueHandle extends Handle {
@@ -227,7 +228,7 @@ public final class CompletionQueueHandle extends Handle {
     }
 
     private int flags() {
-        return wc.flags() & ~WorkCompletion.IPV4; // no flag of C's
+        return CompletionAccess.flags(wc) & ~CompletionAccess.IPV4; // no flag of C's
     }
 
     /// Returns the service level of InfiniBand. Ethernet has none, and the field then shows the encapsulation in
@@ -236,10 +237,10 @@ public final class CompletionQueueHandle extends Handle {
         if (wc.sourceLid() != 0) {
             return wc.serviceLevel();
         }
-        if ((wc.flags() & WorkCompletion.GRH) == 0) {
+        if (!wc.hasGrh()) {
             return 0;
         }
-        return (wc.flags() & WorkCompletion.IPV4) != 0 ? UDP_OVER_IPV4 : UDP_OVER_IPV6;
+        return wc.hasIpv4Header() ? UDP_OVER_IPV4 : UDP_OVER_IPV6;
     }
 
     /// Returns immediate data as they were on the wire, and a key as a number.

@@ -32,7 +32,7 @@ import verbena.verbs.LinkLayer;
 import verbena.verbs.OnDemandPaging;
 import verbena.verbs.PortAttributes;
 import verbena.verbs.QpType;
-import verbena.verbs.spi.WatchableDevice;
+import verbena.verbs.internal.QueryableDevice;
 
 /// Devices, their ports and addresses, and their events.
 final class DeviceCalls {
@@ -93,14 +93,14 @@ final class DeviceCalls {
     /// Opens a device, which any number of programs may have open. Where another user's process has its port, the
     /// device only answers questions. A device that a process has once is the one that its connections use.
     private static ContextHandle opened(DeviceHandle of) {
-        var watchable = of.device() instanceof WatchableDevice device ? device : null;
+        var queryable = of.device() instanceof QueryableDevice device ? device : null;
         try {
-            return watchable != null && watchable.hasOneContext()
+            return queryable != null && queryable.hasOneContext()
                     ? ContextHandle.another(of.shared())
                     : ContextHandle.of(of.device().open(), of);
         } catch (DeviceException e) {
-            if (watchable != null) {
-                return ContextHandle.of(watchable.watch(e), of);
+            if (queryable != null) {
+                return ContextHandle.of(queryable.openForQueries(e), of);
             }
             throw e;
         }
@@ -129,38 +129,42 @@ final class DeviceCalls {
 
     private static void put(DeviceAttributes from, long into) {
         Native.at(into, DEVICE_ATTR.size()).fill((byte) 0);
-        byte[] version = from.firmwareVersion().getBytes(StandardCharsets.UTF_8);
+        byte[] version = from.identity().firmwareVersion().getBytes(StandardCharsets.UTF_8);
         MemorySegment.copy(MemorySegment.ofArray(version), 0, Native.at(into, 63), 0, Math.min(version.length, 63));
-        Memory.putLong(into + DEVICE_ATTR.at("node_guid"), Memory.swap(from.nodeGuid()));
-        Memory.putLong(into + DEVICE_ATTR.at("sys_image_guid"), Memory.swap(from.systemImageGuid()));
-        Memory.putLong(into + DEVICE_ATTR.at("max_mr_size"), from.maxMemoryRegionBytes());
-        Memory.putLong(into + DEVICE_ATTR.at("page_size_cap"), from.pageSizeCapability());
-        put(into, "vendor_id", from.vendorId());
-        put(into, "vendor_part_id", from.vendorPartId());
-        put(into, "hw_ver", from.hardwareVersion());
-        put(into, "max_qp", from.maxQp());
-        put(into, "max_qp_wr", from.maxQpWr());
+        Memory.putLong(
+                into + DEVICE_ATTR.at("node_guid"), Memory.swap(from.identity().nodeGuid()));
+        Memory.putLong(
+                into + DEVICE_ATTR.at("sys_image_guid"),
+                Memory.swap(from.identity().systemImageGuid()));
+        Memory.putLong(into + DEVICE_ATTR.at("max_mr_size"), from.memory().maxMemoryRegionBytes());
+        Memory.putLong(into + DEVICE_ATTR.at("page_size_cap"), from.memory().pageSizeCapability());
+        put(into, "vendor_id", from.identity().vendorId());
+        put(into, "vendor_part_id", from.identity().vendorPartId());
+        put(into, "hw_ver", from.identity().hardwareVersion());
+        put(into, "max_qp", from.queues().maxQp());
+        put(into, "max_qp_wr", from.queues().maxQpWr());
         put(into, "device_cap_flags", flags(from));
-        put(into, "max_sge", from.maxSge());
-        put(into, "max_sge_rd", from.maxSgeRead());
-        put(into, "max_cq", from.maxCq());
-        put(into, "max_cqe", from.maxCqe());
-        put(into, "max_mr", from.maxMr());
-        put(into, "max_pd", from.maxPd());
-        put(into, "max_qp_rd_atom", from.maxQpReadAtomic());
-        put(into, "max_res_rd_atom", from.maxResponderReadAtomic());
-        put(into, "max_qp_init_rd_atom", from.maxQpInitiatorReadAtomic());
-        put(into, "atomic_cap", from.atomicCapability().ordinal());
-        put(into, "max_mw", from.maxMw());
-        put(into, "max_mcast_grp", from.maxMulticastGroups());
-        put(into, "max_mcast_qp_attach", from.maxMulticastQpAttach());
-        put(into, "max_total_mcast_qp_attach", from.maxTotalMulticastQpAttach());
-        put(into, "max_ah", from.maxAh());
-        put(into, "max_srq", from.maxSrq());
-        put(into, "max_srq_wr", from.maxSrqWr());
-        put(into, "max_srq_sge", from.maxSrqSge());
+        put(into, "max_sge", from.queues().maxSge());
+        put(into, "max_sge_rd", from.queues().maxSgeRead());
+        put(into, "max_cq", from.queues().maxCq());
+        put(into, "max_cqe", from.queues().maxCqe());
+        put(into, "max_mr", from.memory().maxMr());
+        put(into, "max_pd", from.memory().maxPd());
+        put(into, "max_qp_rd_atom", from.transport().maxQpReadAtomic());
+        put(into, "max_res_rd_atom", from.transport().maxResponderReadAtomic());
+        put(into, "max_qp_init_rd_atom", from.transport().maxQpInitiatorReadAtomic());
+        put(into, "atomic_cap", from.transport().atomicCapability().ordinal());
+        put(into, "max_mw", from.memory().maxMw());
+        put(into, "max_mcast_grp", from.datagrams().maxMulticastGroups());
+        put(into, "max_mcast_qp_attach", from.datagrams().maxMulticastQpAttach());
+        put(into, "max_total_mcast_qp_attach", from.datagrams().maxTotalMulticastQpAttach());
+        put(into, "max_ah", from.datagrams().maxAh());
+        put(into, "max_srq", from.queues().maxSrq());
+        put(into, "max_srq_wr", from.queues().maxSrqWr());
+        put(into, "max_srq_sge", from.queues().maxSrqSge());
         Memory.putShort(into + DEVICE_ATTR.at("max_pkeys"), from.maxPkeys());
-        Memory.putByte(into + DEVICE_ATTR.at("local_ca_ack_delay"), from.localAckDelay());
+        Memory.putByte(
+                into + DEVICE_ATTR.at("local_ca_ack_delay"), from.transport().localAckDelay());
         Memory.putByte(into + DEVICE_ATTR.at("phys_port_cnt"), from.physicalPorts());
     }
 
@@ -202,10 +206,10 @@ final class DeviceCalls {
         Native.at(into, size).fill((byte) 0);
         DeviceAttributes from = context(context).attributes();
         put(from, into);
-        putOnDemand(from.onDemandPaging(), into, size);
+        putOnDemand(from.memory().onDemandPaging(), into, size);
         putIfRoom(into, size, "completion_timestamp_mask", -1L);
         putIfRoom(into, size, "hca_core_clock", CompletionQueueHandle.CLOCK_KILOHERTZ);
-        putIfRoom(into, size, "max_dm_size", from.maxDeviceMemoryBytes());
+        putIfRoom(into, size, "max_dm_size", from.memory().maxDeviceMemoryBytes());
         putIfRoom(into, size, "device_cap_flags_ex", Integer.toUnsignedLong(flags(from)));
         if (size >= DEVICE_ATTR_EX.size()) {
             Memory.putInt(into + DEVICE_ATTR_EX.at("phys_port_cnt_ex"), from.physicalPorts());
@@ -277,13 +281,13 @@ final class DeviceCalls {
         Memory.putInt(into + PORT_ATTR.at("port_cap_flags"), from.capabilityFlags());
         Memory.putInt(into + PORT_ATTR.at("max_msg_sz"), (int) Math.min(from.maxMessageBytes(), 1L << 31));
         Memory.putShort(into + PORT_ATTR.at("pkey_tbl_len"), from.pkeyTableLength());
-        Memory.putShort(into + PORT_ATTR.at("lid"), from.lid());
-        Memory.putShort(into + PORT_ATTR.at("sm_lid"), from.subnetManagerLid());
-        Memory.putByte(into + PORT_ATTR.at("lmc"), from.lidMaskControl());
+        Memory.putShort(into + PORT_ATTR.at("lid"), from.lids().lid());
+        Memory.putShort(into + PORT_ATTR.at("sm_lid"), from.lids().subnetManagerLid());
+        Memory.putByte(into + PORT_ATTR.at("lmc"), from.lids().maskControl());
         Memory.putByte(into + PORT_ATTR.at("max_vl_num"), 1);
-        Memory.putByte(into + PORT_ATTR.at("active_width"), from.activeWidth());
-        Memory.putByte(into + PORT_ATTR.at("active_speed"), from.activeSpeed());
-        Memory.putByte(into + PORT_ATTR.at("phys_state"), from.physicalState());
+        Memory.putByte(into + PORT_ATTR.at("active_width"), from.link().width().code());
+        Memory.putByte(into + PORT_ATTR.at("active_speed"), from.link().speed().code());
+        Memory.putByte(into + PORT_ATTR.at("phys_state"), from.link().state().code());
         Memory.putByte(
                 into + PORT_ATTR.at("link_layer"),
                 isEthernet ? VerbsConstants.IBV_LINK_LAYER_ETHERNET : VerbsConstants.IBV_LINK_LAYER_INFINIBAND);

@@ -173,13 +173,10 @@ final class DeviceFiles {
         put(at + "phys_state", active ? "5: LinkUp" : isNative ? "2: Polling" : "3: Disabled");
         put(at + "link_layer", isNative ? "InfiniBand" : "Ethernet");
         put(at + "rate", isNative ? "100 Gb/sec (4X EDR)" : "2.5 Gb/sec (1X SDR)");
-        put(at + "lid", "0x%x".formatted(port.map(PortAttributes::lid).orElse(0)));
-        put(
-                at + "lid_mask_count",
-                String.valueOf(port.map(PortAttributes::lidMaskControl).orElse(0)));
-        put(
-                at + "sm_lid",
-                "0x%x".formatted(port.map(PortAttributes::subnetManagerLid).orElse(0)));
+        PortAttributes.Lids lids = port.map(PortAttributes::lids).orElse(PortAttributes.Lids.NONE);
+        put(at + "lid", "0x%x".formatted(lids.lid()));
+        put(at + "lid_mask_count", String.valueOf(lids.maskControl()));
+        put(at + "sm_lid", "0x%x".formatted(lids.subnetManagerLid()));
         put(at + "sm_sl", "0");
         put(at + "cap_mask", "0x00000000");
         put(at + "pkeys/0", "0xffff");

@@ -8,7 +8,7 @@ import verbena.verbs.Access;
 import verbena.verbs.QpType;
 import verbena.verbs.SendBatch;
 import verbena.verbs.WcStatus;
-import verbena.verbs.spi.FaultySends;
+import verbena.verbs.internal.FaultySends;
 import verbena.verbs.spi.SendOperation;
 
 /// Mistakes in requests that the standard tells by a completion and not when the request is posted (IBTA

@@ -27,11 +27,11 @@ import verbena.verbs.Capability;
 import verbena.verbs.Endpoint;
 import verbena.verbs.Mtu;
 import verbena.verbs.PathMigration;
-import verbena.verbs.QpAttributes;
 import verbena.verbs.QpModification;
 import verbena.verbs.QpState;
 import verbena.verbs.QpType;
 import verbena.verbs.QueuePair;
+import verbena.verbs.QueuePairAttributes;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.RnrTimer;
 import verbena.verbs.SharedReceiveQueue;
@@ -345,67 +345,67 @@ public final class QueueCalls {
     private static QpModification modification(long from, long mask) {
         var to = new QpModification();
         if ((mask & VerbsConstants.IBV_QP_STATE) != 0) {
-            to.state(state(from, "qp_state"));
+            to = to.withState(state(from, "qp_state"));
         }
         if ((mask & VerbsConstants.IBV_QP_CUR_STATE) != 0) {
-            to.currentState(state(from, "cur_qp_state"));
+            to = to.withCurrentState(state(from, "cur_qp_state"));
         }
         if ((mask & VerbsConstants.IBV_QP_EN_SQD_ASYNC_NOTIFY) != 0) {
-            to.sqdNotify(number(from, "en_sqd_async_notify") != 0);
+            to = to.withSqdNotify(number(from, "en_sqd_async_notify") != 0);
         }
         if ((mask & VerbsConstants.IBV_QP_ACCESS_FLAGS) != 0) {
-            to.access(Access.ofBits(Memory.getInt(from + QP_ATTR.at("qp_access_flags"))));
+            to = to.withAccess(Access.ofBits(Memory.getInt(from + QP_ATTR.at("qp_access_flags"))));
         }
         if ((mask & VerbsConstants.IBV_QP_PKEY_INDEX) != 0) {
-            to.pkeyIndex(Memory.getUnsignedShort(from + QP_ATTR.at("pkey_index")));
+            to = to.withPkeyIndex(Memory.getUnsignedShort(from + QP_ATTR.at("pkey_index")));
         }
         if ((mask & VerbsConstants.IBV_QP_PORT) != 0) {
-            to.port(number(from, "port_num"));
+            to = to.withPort(number(from, "port_num"));
         }
         if ((mask & VerbsConstants.IBV_QP_QKEY) != 0) {
-            to.qkey(Memory.getInt(from + QP_ATTR.at("qkey")));
+            to = to.withQkey(Memory.getInt(from + QP_ATTR.at("qkey")));
         }
         if ((mask & VerbsConstants.IBV_QP_AV) != 0) {
-            to.path(AddressCalls.vector(from + QP_ATTR.at("ah_attr")));
+            to = to.withPath(AddressCalls.vector(from + QP_ATTR.at("ah_attr")));
         }
         if ((mask & VerbsConstants.IBV_QP_ALT_PATH) != 0) {
-            to.alternatePath(new AlternatePath(
+            to = to.withAlternatePath(new AlternatePath(
                     AddressCalls.vector(from + QP_ATTR.at("alt_ah_attr")).withPort(port(from, "alt_port_num")),
                     Memory.getUnsignedShort(from + QP_ATTR.at("alt_pkey_index")),
                     new AckTimeout(number(from, "alt_timeout"))));
         }
         if ((mask & VerbsConstants.IBV_QP_PATH_MTU) != 0) {
-            to.pathMtu(Mtu.ofCode(Memory.getInt(from + QP_ATTR.at("path_mtu"))));
+            to = to.withPathMtu(Mtu.ofCode(Memory.getInt(from + QP_ATTR.at("path_mtu"))));
         }
         if ((mask & VerbsConstants.IBV_QP_TIMEOUT) != 0) {
-            to.ackTimeout(new AckTimeout(number(from, "timeout")));
+            to = to.withAckTimeout(new AckTimeout(number(from, "timeout")));
         }
         if ((mask & VerbsConstants.IBV_QP_RETRY_CNT) != 0) {
-            to.retryCount(number(from, "retry_cnt"));
+            to = to.withRetryCount(number(from, "retry_cnt"));
         }
         if ((mask & VerbsConstants.IBV_QP_RNR_RETRY) != 0) {
-            to.rnrRetry(number(from, "rnr_retry"));
+            to = to.withRnrRetry(number(from, "rnr_retry"));
         }
         if ((mask & VerbsConstants.IBV_QP_RQ_PSN) != 0) {
-            to.rqPsn(Memory.getInt(from + QP_ATTR.at("rq_psn")) & Endpoint.PSN_MASK);
+            to = to.withRqPsn(Memory.getInt(from + QP_ATTR.at("rq_psn")) & Endpoint.PSN_MASK);
         }
         if ((mask & VerbsConstants.IBV_QP_SQ_PSN) != 0) {
-            to.sqPsn(Memory.getInt(from + QP_ATTR.at("sq_psn")) & Endpoint.PSN_MASK);
+            to = to.withSqPsn(Memory.getInt(from + QP_ATTR.at("sq_psn")) & Endpoint.PSN_MASK);
         }
         if ((mask & VerbsConstants.IBV_QP_MAX_QP_RD_ATOMIC) != 0) {
-            to.maxReadAtomic(number(from, "max_rd_atomic"));
+            to = to.withMaxReadAtomic(number(from, "max_rd_atomic"));
         }
         if ((mask & VerbsConstants.IBV_QP_MAX_DEST_RD_ATOMIC) != 0) {
-            to.maxDestinationReadAtomic(number(from, "max_dest_rd_atomic"));
+            to = to.withMaxDestinationReadAtomic(number(from, "max_dest_rd_atomic"));
         }
         if ((mask & VerbsConstants.IBV_QP_MIN_RNR_TIMER) != 0) {
-            to.minRnrTimer(new RnrTimer(number(from, "min_rnr_timer")));
+            to = to.withMinRnrTimer(new RnrTimer(number(from, "min_rnr_timer")));
         }
         if ((mask & VerbsConstants.IBV_QP_DEST_QPN) != 0) {
-            to.destinationQpn(Memory.getInt(from + QP_ATTR.at("dest_qp_num")) & Endpoint.QPN_MASK);
+            to = to.withDestinationQpn(Memory.getInt(from + QP_ATTR.at("dest_qp_num")) & Endpoint.QPN_MASK);
         }
         if ((mask & VerbsConstants.IBV_QP_PATH_MIG_STATE) != 0) {
-            to.pathMigration(PathMigration.ofCode(Memory.getInt(from + QP_ATTR.at("path_mig_state"))));
+            to = to.withPathMigration(PathMigration.ofCode(Memory.getInt(from + QP_ATTR.at("path_mig_state"))));
         }
         return to;
     }
@@ -435,7 +435,7 @@ public final class QueueCalls {
     /// Writes all attributes, whatever the mask: it is a hint (ibv_query_qp(3)).
     static long queryQp(long qp, long into, long mask, long init) {
         var handle = QueuePairHandle.byNumber(qp);
-        QpAttributes from = handle.qp.query();
+        QueuePairAttributes from = handle.qp.query();
         put(from, Native.at(into, QP_ATTR.size()).fill((byte) 0).address());
         Memory.putInt(qp + QP.at("state"), from.state().code());
         for (String field : new String[] {"qp_context", "send_cq", "recv_cq", "srq"}) {
@@ -448,33 +448,34 @@ public final class QueueCalls {
     }
 
     /// Writes `struct ibv_qp_attr`, which is all zero before.
-    static void put(QpAttributes from, long into) {
+    static void put(QueuePairAttributes from, long into) {
         Memory.putInt(into + QP_ATTR.at("qp_state"), from.state().code());
         Memory.putInt(into + QP_ATTR.at("cur_qp_state"), from.state().code());
-        Memory.putInt(into + QP_ATTR.at("path_mtu"), from.pathMtu().code());
+        Memory.putInt(into + QP_ATTR.at("path_mtu"), from.peer().pathMtu().code());
         Memory.putInt(into + QP_ATTR.at("qkey"), from.qkey());
-        Memory.putInt(into + QP_ATTR.at("rq_psn"), from.rqPsn());
-        Memory.putInt(into + QP_ATTR.at("sq_psn"), from.sqPsn());
-        Memory.putInt(into + QP_ATTR.at("dest_qp_num"), from.destinationQpn());
+        Memory.putInt(into + QP_ATTR.at("rq_psn"), from.receiving().rqPsn());
+        Memory.putInt(into + QP_ATTR.at("sq_psn"), from.sending().sqPsn());
+        Memory.putInt(into + QP_ATTR.at("dest_qp_num"), from.peer().destinationQpn());
         Memory.putInt(into + QP_ATTR.at("qp_access_flags"), Access.bits(from.access()));
         putSizes(from.options().sizes(), into + QP_ATTR.at("cap"));
-        from.path().ifPresent(path -> AddressCalls.put(path, into + QP_ATTR.at("ah_attr")));
-        from.alternatePath().ifPresent(alternate -> {
+        from.peer().path().ifPresent(path -> AddressCalls.put(path, into + QP_ATTR.at("ah_attr")));
+        from.peer().alternatePath().ifPresent(alternate -> {
             AddressCalls.put(alternate.path(), into + QP_ATTR.at("alt_ah_attr"));
             Memory.putShort(into + QP_ATTR.at("alt_pkey_index"), alternate.pkeyIndex());
             putNumber(into, "alt_port_num", alternate.path().port());
             putNumber(into, "alt_timeout", alternate.timeout().code());
         });
-        Memory.putInt(into + QP_ATTR.at("path_mig_state"), from.pathMigration().code());
+        Memory.putInt(
+                into + QP_ATTR.at("path_mig_state"), from.peer().pathMigration().code());
         Memory.putShort(into + QP_ATTR.at("pkey_index"), from.pkeyIndex());
         putNumber(into, "port_num", from.port());
         putNumber(into, "sq_draining", from.sqDraining() ? 1 : 0);
-        putNumber(into, "max_rd_atomic", from.maxReadAtomic());
-        putNumber(into, "max_dest_rd_atomic", from.maxDestinationReadAtomic());
-        putNumber(into, "min_rnr_timer", from.minRnrTimer().code());
-        putNumber(into, "timeout", from.ackTimeout().code());
-        putNumber(into, "retry_cnt", from.retryCount());
-        putNumber(into, "rnr_retry", from.rnrRetry());
+        putNumber(into, "max_rd_atomic", from.sending().maxReadAtomic());
+        putNumber(into, "max_dest_rd_atomic", from.receiving().maxDestinationReadAtomic());
+        putNumber(into, "min_rnr_timer", from.receiving().minRnrTimer().code());
+        putNumber(into, "timeout", from.sending().ackTimeout().code());
+        putNumber(into, "retry_cnt", from.sending().retryCount());
+        putNumber(into, "rnr_retry", from.sending().rnrRetry());
     }
 
     private static void putNumber(long into, String field, int value) {

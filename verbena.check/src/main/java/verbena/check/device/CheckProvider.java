@@ -15,10 +15,10 @@ import verbena.check.Rule;
 import verbena.check.Watcher;
 import verbena.check.rules.Watchers;
 import verbena.verbs.Device;
-import verbena.verbs.spi.DeviceLayer;
+import verbena.verbs.internal.DeviceLayer;
+import verbena.verbs.internal.Providers;
+import verbena.verbs.internal.QueryableDevice;
 import verbena.verbs.spi.Provider;
-import verbena.verbs.spi.Providers;
-import verbena.verbs.spi.WatchableDevice;
 
 /// Devices with the layer of checks in front: `check:NAME` for any device by its name, and every device when the
 /// process is checked as a whole ([Providers#LAYER]).
@@ -67,8 +67,8 @@ public final class CheckProvider implements Provider, DeviceLayer {
 
     /// Returns a device with the layer in front.
     public static Device over(String name, Device device, Checker checker) {
-        if (device instanceof WatchableDevice) { // no conditional: to verify one, the JVM would load both classes
-            return new WatchableCheckedDevice(name, (Device & WatchableDevice) device, checker);
+        if (device instanceof QueryableDevice) { // no conditional: to verify one, the JVM would load both classes
+            return new QueryableCheckedDevice(name, (Device & QueryableDevice) device, checker);
         }
         return new CheckedDevice(name, device, checker);
     }
@@ -114,7 +114,7 @@ public final class CheckProvider implements Provider, DeviceLayer {
     }
 
     @Override
-    public void end() {
+    public void printFindings() {
         OfProcess.report();
     }
 }

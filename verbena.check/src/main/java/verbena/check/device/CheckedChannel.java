@@ -9,7 +9,7 @@ import verbena.check.TrackedQueue;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
-import verbena.verbs.WaitSource;
+import verbena.verbs.spi.WaitSource;
 
 /// The layer in front of a completion channel.
 class CheckedChannel extends CheckedObject<CompletionChannel> implements CompletionChannel, WaitSource {

@@ -28,13 +28,13 @@ record CheckedConnections(ConnectionService inner, Layer layer) implements Conne
         layer.checker().hear(watcher -> watcher.onPrivateData(layer.device(), verb, bytes, most));
     }
 
-    private void send(String verb, End own, int most, int mostOfDatagrams) {
+    private void send(String verb, OwnSide own, int most, int mostOfDatagrams) {
         int bytes = own.parameters().privateData().length();
         send(verb, bytes, own.type() == QpType.UD ? mostOfDatagrams : most);
     }
 
-    private static End below(End own) {
-        return new End(
+    private static OwnSide below(OwnSide own) {
+        return new OwnSide(
                 own.queuePair().map(CheckedObject::below),
                 own.type(),
                 own.qpn(),
@@ -58,7 +58,7 @@ record CheckedConnections(ConnectionService inner, Layer layer) implements Conne
     }
 
     @Override
-    public Exchange connect(Call call, End own, Listener listener) {
+    public Exchange connect(Route call, OwnSide own, Listener listener) {
         send("connect", own, REQ_BYTES, SIDR_REQ_BYTES);
         return new Checked(inner.connect(call, below(own), below(listener)), this);
     }
@@ -128,7 +128,7 @@ record CheckedConnections(ConnectionService inner, Layer layer) implements Conne
         }
 
         @Override
-        public QpModification modification(QpState to, End own) {
+        public QpModification modification(QpState to, OwnSide own) {
             return inner.modification(to, below(own));
         }
 
@@ -138,7 +138,7 @@ record CheckedConnections(ConnectionService inner, Layer layer) implements Conne
         }
 
         @Override
-        public void accept(End own) {
+        public void accept(OwnSide own) {
             of.send("accept", own, REP_BYTES, SIDR_REP_BYTES);
             inner.accept(below(own));
         }

@@ -23,11 +23,11 @@ import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QueuePair;
 import verbena.verbs.SharedReceiveQueue;
 import verbena.verbs.XrcDomain;
+import verbena.verbs.internal.WaitableChannel;
 import verbena.verbs.spi.ConnectionService;
-import verbena.verbs.spi.WaitableChannel;
 
 /// The layer in front of an opened device.
-final class CheckedContext extends CheckedObject<Context> implements Context {
+final class CheckedContext extends CheckedObject<Context> implements Context, ConnectionService.Owner {
     private final Device device;
     private @Nullable ConnectionService service;
 
@@ -167,7 +167,7 @@ final class CheckedContext extends CheckedObject<Context> implements Context {
     public synchronized ConnectionService connectionService() {
         ConnectionService known = service;
         if (known == null) {
-            known = new CheckedConnections(inner().connectionService(), layer());
+            known = new CheckedConnections(ConnectionService.of(inner()), layer());
             service = known;
         }
         return known;

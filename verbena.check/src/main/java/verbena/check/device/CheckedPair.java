@@ -14,16 +14,16 @@ import verbena.verbs.FlowRule;
 import verbena.verbs.Gid;
 import verbena.verbs.PacketFlow;
 import verbena.verbs.ProtectionDomain;
-import verbena.verbs.QpAttributes;
 import verbena.verbs.QpModification;
 import verbena.verbs.QpState;
 import verbena.verbs.QpType;
 import verbena.verbs.QueuePair;
+import verbena.verbs.QueuePairAttributes;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.ReceiveBatch;
 import verbena.verbs.SendBatch;
 import verbena.verbs.SharedReceiveQueue;
-import verbena.verbs.spi.FaultySends;
+import verbena.verbs.internal.FaultySends;
 
 /// The layer in front of a queue pair.
 final class CheckedPair extends CheckedObject<QueuePair> implements QueuePair {
@@ -156,28 +156,18 @@ final class CheckedPair extends CheckedObject<QueuePair> implements QueuePair {
     }
 
     @Override
-    public QpAttributes query() {
-        QpAttributes below = inner().query();
-        return new QpAttributes(
+    public QueuePairAttributes query() {
+        QueuePairAttributes below = inner().query();
+        return new QueuePairAttributes(
                 below.state(),
-                below.pathMtu(),
-                below.qkey(),
-                below.rqPsn(),
-                below.sqPsn(),
-                below.destinationQpn(),
-                below.access(),
-                below.path(),
-                below.alternatePath(),
-                below.pathMigration(),
-                below.pkeyIndex(),
-                below.port(),
                 below.sqDraining(),
-                below.maxReadAtomic(),
-                below.maxDestinationReadAtomic(),
-                below.minRnrTimer(),
-                below.ackTimeout(),
-                below.retryCount(),
-                below.rnrRetry(),
+                below.port(),
+                below.pkeyIndex(),
+                below.qkey(),
+                below.access(),
+                below.peer(),
+                below.sending(),
+                below.receiving(),
                 above(below.options()));
     }
 

@@ -4,7 +4,7 @@ import verbena.check.TrackedPair;
 import verbena.check.TrackedRequest;
 import verbena.verbs.SendBatch;
 import verbena.verbs.WcStatus;
-import verbena.verbs.spi.FaultySends;
+import verbena.verbs.internal.FaultySends;
 
 /// The layer in front of a batch that also posts requests which cannot be carried out.
 final class FaultyCheckedSends extends CheckedSends implements FaultySends {

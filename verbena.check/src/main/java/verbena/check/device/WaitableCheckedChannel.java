@@ -4,8 +4,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import verbena.verbs.CompletionQueue;
-import verbena.verbs.spi.DeviceWait;
-import verbena.verbs.spi.WaitableChannel;
+import verbena.verbs.internal.DeviceWait;
+import verbena.verbs.internal.WaitableChannel;
 
 /// The layer in front of a completion channel whose caller waits by system calls of its own.
 final class WaitableCheckedChannel extends CheckedChannel implements WaitableChannel {

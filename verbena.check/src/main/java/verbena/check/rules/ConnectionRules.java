@@ -14,9 +14,9 @@ import verbena.check.TrackedPair;
 import verbena.check.TrackedRequest;
 import verbena.check.Watcher;
 import verbena.verbs.AddressVector;
-import verbena.verbs.QpAttributes;
 import verbena.verbs.QpState;
 import verbena.verbs.QpType;
+import verbena.verbs.QueuePairAttributes;
 import verbena.verbs.spi.SendOperation;
 
 /// Watches the attributes of connections, and how queue pairs end.
@@ -33,7 +33,7 @@ final class ConnectionRules extends Watcher {
 
     @Override
     public void onModify(TrackedPair pair, QpState before, List<TrackedRequest> lost) {
-        QpAttributes own = pair.attributes();
+        QueuePairAttributes own = pair.attributes();
         if (own == null) {
             return;
         }
@@ -42,7 +42,7 @@ final class ConnectionRules extends Watcher {
         }
         boolean isConnected = own.state() == QpState.RTR || own.state() == QpState.RTS;
         // Only packets have these attributes: where there is a path.
-        if (!isConnected || own.path().isEmpty() || pair.options().type() == QpType.UD) {
+        if (!isConnected || own.peer().path().isEmpty() || pair.options().type() == QpType.UD) {
             return;
         }
         if (own.state() == QpState.RTS
@@ -53,8 +53,8 @@ final class ConnectionRules extends Watcher {
         checker.peer(pair).ifPresent(peer -> checkPeer(pair, own, peer));
     }
 
-    private void checkRetries(TrackedPair pair, QpAttributes own) {
-        if (own.ackTimeout().code() == 0) {
+    private void checkRetries(TrackedPair pair, QueuePairAttributes own) {
+        if (own.sending().ackTimeout().code() == 0) {
             findings.tell(
                     Rule.TIMEOUT_NEVER,
                     "a connection was brought to RTS with timeout 0.",
@@ -62,7 +62,7 @@ final class ConnectionRules extends Watcher {
                     "the queue pair was made",
                     pair.made());
         }
-        if (own.retryCount() == 0) {
+        if (own.sending().retryCount() == 0) {
             findings.tell(
                     Rule.RETRY_ZERO,
                     "a connection was brought to RTS with retry_cnt 0.",
@@ -72,21 +72,24 @@ final class ConnectionRules extends Watcher {
         }
     }
 
-    private void checkPeer(TrackedPair pair, QpAttributes own, TrackedPair peer) {
-        QpAttributes its = peer.attributes();
+    private void checkPeer(TrackedPair pair, QueuePairAttributes own, TrackedPair peer) {
+        QueuePairAttributes its = peer.attributes();
         if (its == null || (its.state() != QpState.RTR && its.state() != QpState.RTS)) {
             return;
         }
-        if (own.pathMtu() != its.pathMtu()) {
+        if (own.peer().pathMtu() != its.peer().pathMtu()) {
             findings.tell(
                     Rule.MTU_MISMATCH,
-                    "one end of a connection has path MTU " + own.pathMtu() + ", the other " + its.pathMtu() + ".",
+                    "one end of a connection has path MTU " + own.peer().pathMtu() + ", the other "
+                            + its.peer().pathMtu() + ".",
                     pair.connected(),
                     "the peer was set",
                     peer.connected());
         }
-        boolean hears = its.state() != QpState.RTS || own.rqPsn() == its.sqPsn();
-        boolean isHeard = own.state() != QpState.RTS || its.rqPsn() == own.sqPsn();
+        boolean hears = its.state() != QpState.RTS
+                || own.receiving().rqPsn() == its.sending().sqPsn();
+        boolean isHeard = own.state() != QpState.RTS
+                || its.receiving().rqPsn() == own.sending().sqPsn();
         if (!hears || !isHeard) {
             findings.tell(
                     Rule.PSN_MISMATCH,
@@ -100,8 +103,8 @@ final class ConnectionRules extends Watcher {
     @Override
     public void onAddress(TrackedPair pair, AddressVector to, int qpn, int qkey) {
         for (TrackedPair each : checker.at(to, qpn)) {
-            QpAttributes its = each.attributes();
-            QpAttributes own = pair.attributes();
+            QueuePairAttributes its = each.attributes();
+            QueuePairAttributes own = pair.attributes();
             // With the highest bit the queue pair's own is taken, IBTA 10.2.5.
             int sent = qkey < 0 && own != null ? own.qkey() : qkey;
             if (each.options().type() == QpType.UD && its != null && its.qkey() != sent) {
@@ -122,20 +125,23 @@ final class ConnectionRules extends Watcher {
         if (pair == null || operation == null) {
             return;
         }
-        QpAttributes own = pair.attributes();
+        QueuePairAttributes own = pair.attributes();
         TrackedPair peer = checker.peer(pair).orElse(null);
-        if (peer == null && own != null && own.path().isPresent()) {
+        if (peer == null && own != null && own.peer().path().isPresent()) {
             checkReady(request, own);
         }
         if (operation != SendOperation.READ && !operation.isAtomic()) {
             return;
         }
-        QpAttributes its = peer == null ? null : peer.attributes();
-        if (own != null && its != null && own.maxReadAtomic() > its.maxDestinationReadAtomic()) {
+        QueuePairAttributes its = peer == null ? null : peer.attributes();
+        if (own != null
+                && its != null
+                && own.sending().maxReadAtomic() > its.receiving().maxDestinationReadAtomic()) {
             findings.tell(
                     Rule.READ_DEPTH,
-                    "a " + operation + " was posted with max_rd_atomic " + own.maxReadAtomic() + "; the peer serves "
-                            + its.maxDestinationReadAtomic() + ".",
+                    "a " + operation + " was posted with max_rd_atomic "
+                            + own.sending().maxReadAtomic() + "; the peer serves "
+                            + its.receiving().maxDestinationReadAtomic() + ".",
                     request.place(),
                     "the queue pair was set",
                     pair.connected());
@@ -143,9 +149,10 @@ final class ConnectionRules extends Watcher {
     }
 
     /// Tells of a request for a queue pair of this process that has not come to RTR.
-    private void checkReady(TrackedRequest request, QpAttributes own) {
-        for (TrackedPair each : checker.at(own.path().orElseThrow(), own.destinationQpn())) {
-            QpAttributes its = each.attributes();
+    private void checkReady(TrackedRequest request, QueuePairAttributes own) {
+        for (TrackedPair each :
+                checker.at(own.peer().path().orElseThrow(), own.peer().destinationQpn())) {
+            QueuePairAttributes its = each.attributes();
             if (its == null || its.state() == QpState.RESET || its.state() == QpState.INIT) {
                 findings.tell(
                         Rule.PEER_UNREADY,

@@ -9,9 +9,9 @@ import verbena.check.TrackedPair;
 import verbena.check.TrackedReceives;
 import verbena.check.TrackedRequest;
 import verbena.check.Watcher;
-import verbena.verbs.QpAttributes;
 import verbena.verbs.QpState;
 import verbena.verbs.QpType;
+import verbena.verbs.QueuePairAttributes;
 
 /// Watches whether messages meet receives that have room.
 final class Credits extends Watcher {
@@ -46,7 +46,7 @@ final class Credits extends Watcher {
             return;
         }
         TrackedPair peer = checker.peer(pair).orElse(null);
-        QpAttributes attributes = pair.attributes();
+        QueuePairAttributes attributes = pair.attributes();
         if (peer == null || attributes == null || pair.queuePair().state() == QpState.ERR) {
             return; // what is posted in ERR comes back, and so shows that all before it has
         }
@@ -59,9 +59,10 @@ final class Credits extends Watcher {
         eachMet(receives, requests, messages, this::checkLength);
         if (messages > receives.total()) {
             findings.tell(
-                    attributes.rnrRetry() == FOR_EVER ? Rule.RNR_WAIT : Rule.NO_RECEIVE,
+                    attributes.sending().rnrRetry() == FOR_EVER ? Rule.RNR_WAIT : Rule.NO_RECEIVE,
                     "message " + messages + " of a queue pair was posted when its peer had posted " + receives.total()
-                            + " receives; it tries again " + attempts(attributes.rnrRetry()) + ".",
+                            + " receives; it tries again "
+                            + attempts(attributes.sending().rnrRetry()) + ".",
                     requests.getLast().place(),
                     "the peer was made",
                     peer.made());

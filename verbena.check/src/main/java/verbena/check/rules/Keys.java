@@ -18,7 +18,7 @@ import verbena.check.TrackedRequest;
 import verbena.check.TrackedRequest.Piece;
 import verbena.check.Watcher;
 import verbena.verbs.Access;
-import verbena.verbs.QpAttributes;
+import verbena.verbs.QueuePairAttributes;
 import verbena.verbs.spi.SendOperation;
 
 /// Watches the keys by which peers reach memory.
@@ -113,7 +113,7 @@ final class Keys extends Watcher {
         };
         long bytes = RaceWatcher.bytes(operation, request);
         long offset = request.remoteAddress() - region.region().address();
-        QpAttributes its = peer.attributes();
+        QueuePairAttributes its = peer.attributes();
         if (bytes == 0) {
             return;
         }
@@ -128,7 +128,7 @@ final class Keys extends Watcher {
                     "a " + operation + " of " + bytes + " bytes begins at byte " + offset + " of " + region + ", of "
                             + region.length() + " bytes.",
                     region.made());
-        } else if (its != null && its.path().isPresent() && !its.access().contains(right)) {
+        } else if (its != null && its.peer().path().isPresent() && !its.access().contains(right)) {
             tellAccess(
                     request,
                     "a " + operation + " is for a queue pair that does not allow " + right + ".",

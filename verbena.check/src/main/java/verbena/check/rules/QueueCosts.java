@@ -15,8 +15,8 @@ import verbena.check.TrackedPair;
 import verbena.check.TrackedQueue;
 import verbena.check.TrackedRequest;
 import verbena.check.Watcher;
-import verbena.verbs.QpAttributes;
 import verbena.verbs.QpState;
+import verbena.verbs.QueuePairAttributes;
 
 /// Watches what queues cost: how many there are, and looks at them in vain.
 final class QueueCosts extends Watcher {
@@ -42,8 +42,8 @@ final class QueueCosts extends Watcher {
 
     @Override
     public synchronized void onModify(TrackedPair pair, QpState before, List<TrackedRequest> lost) {
-        QpAttributes own = pair.attributes();
-        if (own == null || own.path().isEmpty() || own.state() != QpState.RTS) {
+        QueuePairAttributes own = pair.attributes();
+        if (own == null || own.peer().path().isEmpty() || own.state() != QpState.RTS) {
             return;
         }
         Set<TrackedPair> all = connected.computeIfAbsent(pair.device(), _ -> new HashSet<>());

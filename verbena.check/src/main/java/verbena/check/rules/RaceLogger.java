@@ -13,8 +13,8 @@ import verbena.check.TrackedRegion;
 import verbena.check.TrackedRequest;
 import verbena.check.races.RaceLog;
 import verbena.check.races.RaceStep.Kind;
-import verbena.verbs.QpAttributes;
 import verbena.verbs.QpState;
+import verbena.verbs.QueuePairAttributes;
 import verbena.verbs.spi.SendOperation;
 
 /// Writes down who accesses which memory, for races between processes.
@@ -74,13 +74,17 @@ final class RaceLogger extends RaceWatcher {
 
     @Override
     public synchronized void onModify(TrackedPair pair, QpState before, List<TrackedRequest> lost) {
-        QpAttributes own = pair.attributes();
+        QueuePairAttributes own = pair.attributes();
         super.onModify(pair, before, lost);
         if (isReliable(pair)
                 && own != null
                 && own.state() != QpState.RESET
-                && own.path().isPresent()) {
-            log.write('C', number(pair), own.destinationQpn(), own.path().get().destination());
+                && own.peer().path().isPresent()) {
+            log.write(
+                    'C',
+                    number(pair),
+                    own.peer().destinationQpn(),
+                    own.peer().path().get().destination());
         }
     }
 

@@ -203,7 +203,7 @@ final class Races extends RaceWatcher {
 
     /// Returns the card of a device, whose atomics are atomic to each other; empty when they are so to all.
     private static String card(TrackedDevice device) {
-        boolean isGlobal = device.context().attributes().atomicCapability() == AtomicCapability.GLOBAL;
+        boolean isGlobal = device.context().attributes().transport().atomicCapability() == AtomicCapability.GLOBAL;
         return isGlobal ? "" : Long.toHexString(device.context().device().nodeGuid());
     }
 

@@ -226,7 +226,7 @@ public final class Capabilities {
         hadOrRefused(fixture, Capability.COMPLETION_TIMESTAMPS, () -> {
             var cq = fixture.own(fixture.a()
                     .createCompletionQueue(CompletionQueueOptions.of(16).withTimestamps()));
-            long mask = fixture.attributes().timestampMask();
+            long mask = fixture.attributes().clock().timestampMask();
             long half = mask >>> 1; // of the way round
             Expect.that("a mask of its clock", mask != 0);
             if (!fixture.has(Capability.ENDPOINTS)) {
@@ -337,7 +337,7 @@ public final class Capabilities {
         Expect.thrown(
                 "to RTR by hand",
                 verbena.verbs.VerbsException.class,
-                () -> first.modify(new QpModification().state(QpState.RTR)));
+                () -> first.modify(new QpModification().withState(QpState.RTR)));
     }
 
     public static void connectingByAddressAndPort(Fixture fixture) throws Exception {

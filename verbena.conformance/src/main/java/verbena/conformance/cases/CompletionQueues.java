@@ -27,7 +27,7 @@ public final class CompletionQueues {
 
     public static void aQueueHoldsAtLeastWhatWasAskedFor(Fixture fixture) {
         for (int entries : new int[] {1, 2, 15, 16, 17, 1000}) {
-            if (entries <= fixture.attributes().maxCqe()) {
+            if (entries <= fixture.attributes().queues().maxCqe()) {
                 CompletionQueue cq = fixture.own(fixture.a().createCompletionQueue(entries));
                 Expect.atLeast("capacity", entries, cq.capacity());
                 Expect.that("no channel", cq.channel().isEmpty());
@@ -46,7 +46,7 @@ public final class CompletionQueues {
     }
 
     public static void aQueueLargerThanTheDeviceHasIsRefused(Fixture fixture) {
-        int most = fixture.attributes().maxCqe();
+        int most = fixture.attributes().queues().maxCqe();
         if (most < Integer.MAX_VALUE) {
             var refused = Expect.thrown(
                     "maxCqe + 1",
@@ -277,7 +277,7 @@ public final class CompletionQueues {
     public static void resizingToNothingOrTooMuchIsRefused(Fixture fixture) {
         CompletionQueue cq = fixture.own(fixture.a().createCompletionQueue(16));
         Expect.thrown("to 0", IllegalArgumentException.class, () -> cq.resize(0));
-        int most = fixture.attributes().maxCqe();
+        int most = fixture.attributes().queues().maxCqe();
         if (most < Integer.MAX_VALUE) {
             Expect.thrown("to maxCqe + 1", ResourceLimitException.class, () -> cq.resize(most + 1));
         }

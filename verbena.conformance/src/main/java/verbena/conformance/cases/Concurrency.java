@@ -136,11 +136,11 @@ public final class Concurrency {
     }
 
     public static void aHundredQueuePairsMoveManySmallWrites(Fixture fixture) throws InterruptedException {
-        int pairs = Math.min(100, fixture.attributes().maxQp() / 4);
+        int pairs = Math.min(100, fixture.attributes().queues().maxQp() / 4);
         int rounds = 20;
         int burst = 8;
         TestEnd a = fixture.wire(QpType.RC)
-                .cq(Math.min(4096, fixture.attributes().maxCqe()))
+                .cq(Math.min(4096, fixture.attributes().queues().maxCqe()))
                 .connect()
                 .a();
         TestEnd b = fixture.end(fixture.b());

@@ -302,7 +302,7 @@ public final class Connecting {
         Made made = connect(fixture, PrivateData.NONE, PrivateData.NONE);
         Expect.that(
                 "at least one READ may be outstanding",
-                qp(made.idOfA).query().maxReadAtomic() >= 1
+                qp(made.idOfA).query().sending().maxReadAtomic() >= 1
                         || fixture.device().transportType() == verbena.verbs.TransportType.IWARP);
         qp(made.idOfA).postRead(1, made.b.memory.remote().slice(500, 100), made.a.memory.slice(0, 100));
         made.a.ok(1);
@@ -470,7 +470,7 @@ public final class Connecting {
         var other = qp(byManager.idOfA).query();
         Expect.equal("state", one.state(), other.state());
         Expect.equal("port", one.port(), other.port());
-        Expect.equal("ACK timeout", one.ackTimeout(), other.ackTimeout());
-        Expect.equal("retries", one.retryCount(), other.retryCount());
+        Expect.equal("ACK timeout", one.sending().ackTimeout(), other.sending().ackTimeout());
+        Expect.equal("retries", one.sending().retryCount(), other.sending().retryCount());
     }
 }

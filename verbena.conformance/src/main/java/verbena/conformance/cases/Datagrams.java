@@ -35,7 +35,7 @@ public final class Datagrams {
     static AddressHandle way(TestEnd from, TestEnd to) {
         var gid = to.context.gid(1, TestEnd.gidIndex(to.context)).gid();
         var vector = AddressVector.to(gid, TestEnd.gidIndex(from.context))
-                .withDestinationLid(to.context.port(1).lid());
+                .withDestinationLid(to.context.port(1).lids().lid());
         return from.fixture.own(from.domain.createAddressHandle(vector));
     }
 
@@ -158,7 +158,7 @@ public final class Datagrams {
 
     public static void theQkeyCanBeChangedWhileItRuns(Fixture fixture) throws InterruptedException {
         Pair pair = pair(fixture);
-        pair.b().qp().modify(new QpModification().qkey(77));
+        pair.b().qp().modify(new QpModification().withQkey(77));
         pair.b().receive(1, 0, 200);
         send(pair, 2, 0, 10);
         pair.a().ok(2);
@@ -284,7 +284,7 @@ public final class Datagrams {
         var gid = fixture.b().gid(1, TestEnd.gidIndex(fixture.b())).gid();
         var vector = AddressVector.to(gid, TestEnd.gidIndex(fixture.a()))
                 .withTrafficClass(0x20)
-                .withDestinationLid(fixture.b().port(1).lid());
+                .withDestinationLid(fixture.b().port(1).lids().lid());
         AddressHandle handle = fixture.own(pair.a().domain.createAddressHandle(vector));
         Expect.equal("way", vector, handle.vector());
         Expect.that("its domain", handle.protectionDomain() == pair.a().domain);

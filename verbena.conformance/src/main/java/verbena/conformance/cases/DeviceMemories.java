@@ -56,7 +56,7 @@ public final class DeviceMemories {
 
     public static void thereIsOnlySoMuch(Fixture fixture) throws Exception {
         var context = fixture.end().context;
-        long max = context.attributes().maxDeviceMemoryBytes();
+        long max = context.attributes().memory().maxDeviceMemoryBytes();
         Expect.thrown("more than all", ResourceLimitException.class, () -> context.allocateDeviceMemory(max + 4));
         Expect.thrown("none", IllegalArgumentException.class, () -> context.allocateDeviceMemory(0));
     }

@@ -50,32 +50,36 @@ public final class Devices {
 
     public static void limitsAreThereForAllThatIsDeclared(Fixture fixture) {
         var its = fixture.attributes();
-        Expect.atLeast("maxQp", 2, its.maxQp());
-        Expect.atLeast("maxQpWr", 16, its.maxQpWr());
-        Expect.atLeast("maxSge", 1, its.maxSge());
-        Expect.atLeast("maxCq", 2, its.maxCq());
-        Expect.atLeast("maxCqe", 16, its.maxCqe());
-        Expect.atLeast("maxMr", 2, its.maxMr());
-        Expect.atLeast("maxPd", 2, its.maxPd());
-        Expect.atLeast("maxMemoryRegionBytes", 1 << 20, its.maxMemoryRegionBytes());
-        Expect.atLeast("maxMessageBytes", 1 << 20, its.maxMessageBytes());
+        Expect.atLeast("maxQp", 2, its.queues().maxQp());
+        Expect.atLeast("maxQpWr", 16, its.queues().maxQpWr());
+        Expect.atLeast("maxSge", 1, its.queues().maxSge());
+        Expect.atLeast("maxCq", 2, its.queues().maxCq());
+        Expect.atLeast("maxCqe", 16, its.queues().maxCqe());
+        Expect.atLeast("maxMr", 2, its.memory().maxMr());
+        Expect.atLeast("maxPd", 2, its.memory().maxPd());
+        Expect.atLeast("maxMemoryRegionBytes", 1 << 20, its.memory().maxMemoryRegionBytes());
+        Expect.atLeast("maxMessageBytes", 1 << 20, its.transport().maxMessageBytes());
         Expect.atLeast("physicalPorts", 1, its.physicalPorts());
-        Expect.atLeast("maxSrq", its.has(Capability.SRQ) ? 1 : 0, its.maxSrq());
-        Expect.atLeast("maxSrqWr", its.has(Capability.SRQ) ? 1 : 0, its.maxSrqWr());
-        Expect.atLeast("maxAh", its.has(Capability.UD) ? 1 : 0, its.maxAh());
+        Expect.atLeast("maxSrq", its.has(Capability.SRQ) ? 1 : 0, its.queues().maxSrq());
+        Expect.atLeast("maxSrqWr", its.has(Capability.SRQ) ? 1 : 0, its.queues().maxSrqWr());
+        Expect.atLeast("maxAh", its.has(Capability.UD) ? 1 : 0, its.datagrams().maxAh());
         boolean windows = its.has(Capability.MEMORY_WINDOW_TYPE_1) || its.has(Capability.MEMORY_WINDOW_TYPE_2);
-        Expect.atLeast("maxMw", windows ? 1 : 0, its.maxMw());
-        Expect.atLeast("maxMulticastGroups", its.has(Capability.MULTICAST) ? 1 : 0, its.maxMulticastGroups());
+        Expect.atLeast("maxMw", windows ? 1 : 0, its.memory().maxMw());
+        Expect.atLeast(
+                "maxMulticastGroups",
+                its.has(Capability.MULTICAST) ? 1 : 0,
+                its.datagrams().maxMulticastGroups());
         boolean reads = its.has(Capability.RDMA_READ);
-        Expect.atLeast("maxQpReadAtomic", reads ? 1 : 0, its.maxQpReadAtomic());
-        Expect.atLeast("maxQpInitiatorReadAtomic", reads ? 1 : 0, its.maxQpInitiatorReadAtomic());
+        Expect.atLeast("maxQpReadAtomic", reads ? 1 : 0, its.transport().maxQpReadAtomic());
+        Expect.atLeast(
+                "maxQpInitiatorReadAtomic", reads ? 1 : 0, its.transport().maxQpInitiatorReadAtomic());
     }
 
     public static void atomicsAreDeclaredInOneWay(Fixture fixture) {
         Expect.equal(
                 "an atomic capability other than NONE",
                 fixture.has(Capability.ATOMICS),
-                fixture.attributes().atomicCapability() != AtomicCapability.NONE);
+                fixture.attributes().transport().atomicCapability() != AtomicCapability.NONE);
     }
 
     public static void attributesDoNotChange(Fixture fixture) {

@@ -26,7 +26,7 @@ public final class Domains {
     private Domains() {}
 
     public static void manyDomainsCanBeHad(Fixture fixture) {
-        int many = Math.min(200, fixture.attributes().maxPd() / 2);
+        int many = Math.min(200, fixture.attributes().memory().maxPd() / 2);
         var domains = new ArrayList<ProtectionDomain>();
         for (int i = 0; i < many; i++) {
             domains.add(fixture.own(fixture.a().allocateProtectionDomain()));
@@ -76,7 +76,7 @@ public final class Domains {
         var domain = fixture.own(fixture.a().allocateProtectionDomain());
         var to = fixture.a().gids(1).getFirst();
         var vector = AddressVector.to(to.gid(), to.index())
-                .withDestinationLid(fixture.a().port(1).lid());
+                .withDestinationLid(fixture.a().port(1).lids().lid());
         staysOpenFor(domain, fixture.own(domain.createAddressHandle(vector)));
     }
 
@@ -204,7 +204,7 @@ public final class Domains {
         var other = fixture.own(pair.a().context.allocateProtectionDomain());
         var to = pair.a().context.gids(1).getFirst();
         var vector = AddressVector.to(to.gid(), to.index())
-                .withDestinationLid(pair.a().context.port(1).lid());
+                .withDestinationLid(pair.a().context.port(1).lids().lid());
         var handle = fixture.own(other.createAddressHandle(vector));
         Expect.thrown(
                 "posting with it",

@@ -60,13 +60,13 @@ public final class Draining {
         pair.a()
                 .qp()
                 .modify(new QpModification()
-                        .state(QpState.SQD)
-                        .access(Set.of(Access.REMOTE_READ))
-                        .retryCount(3)
-                        .minRnrTimer(new RnrTimer(5)));
+                        .withState(QpState.SQD)
+                        .withAccess(Set.of(Access.REMOTE_READ))
+                        .withRetryCount(3)
+                        .withMinRnrTimer(new RnrTimer(5)));
         var its = pair.a().qp().query();
-        Expect.equal("retries", 3, its.retryCount());
-        Expect.equal("minimum RNR timer", 5, its.minRnrTimer().code());
+        Expect.equal("retries", 3, its.sending().retryCount());
+        Expect.equal("minimum RNR timer", 5, its.receiving().minRnrTimer().code());
         pair.a().qp().modify(new Transition.Resume());
         Expect.equal("state", QpState.RTS, pair.a().qp().state());
         pair.a().write(1, 0, 8, pair.b(), 0);

@@ -126,7 +126,7 @@ public final class ExtendedConnections {
     public static void sizesThatTheDeviceDoesNotHaveAreRefused(Fixture fixture) {
         TestEnd end = fixture.end();
         XrcDomain domain = fixture.own(end.context.openXrcDomain());
-        int wr = fixture.attributes().maxSrqWr();
+        int wr = fixture.attributes().queues().maxSrqWr();
         Expect.thrown(
                 "maxSrqWr + 1",
                 ResourceLimitException.class,
@@ -341,7 +341,7 @@ public final class ExtendedConnections {
 
     public static void whatTheTargetDoesNotAllowIsRefused(Fixture fixture) throws InterruptedException {
         Setup setup = setup(fixture);
-        setup.target.modify(new QpModification().access(Set.of(Access.REMOTE_READ)));
+        setup.target.modify(new QpModification().withAccess(Set.of(Access.REMOTE_READ)));
         setup.a.post(
                 "WRITE",
                 batch -> batch.write(1, setup.b.at(0), setup.b.rkey())
@@ -392,19 +392,19 @@ public final class ExtendedConnections {
         QueuePair initiator = fixture.own(initiator(fixture, setup.a));
         initiator.modify(new Transition.ToInit(Set.of()));
         var rtr = new QpModification()
-                .state(QpState.RTR)
-                .path(setup.target.query().path().orElseThrow())
-                .pathMtu(setup.target.query().pathMtu())
-                .destinationQpn(setup.target.qpn())
-                .rqPsn(1)
-                .maxDestinationReadAtomic(1);
+                .withState(QpState.RTR)
+                .withPath(setup.target.query().peer().path().orElseThrow())
+                .withPathMtu(setup.target.query().peer().pathMtu())
+                .withDestinationQpn(setup.target.qpn())
+                .withRqPsn(1)
+                .withMaxDestinationReadAtomic(1);
         Expect.thrown(
                 "MAX_DEST_RD_ATOMIC of an initiator", InvalidAttributesException.class, () -> initiator.modify(rtr));
         Expect.thrown(
                 "RETRY_CNT of a target",
                 InvalidAttributesException.class,
                 () -> setup.target.modify(
-                        new QpModification().state(QpState.SQD).retryCount(1)));
+                        new QpModification().withState(QpState.SQD).withRetryCount(1)));
     }
 
     @Needs(Capability.CONNECTION_MANAGER)

@@ -52,23 +52,27 @@ public final class Limits {
     }
 
     public static void requestsOfASendQueue(Fixture fixture) {
-        isExact(fixture, "maxSendWr", fixture.attributes().maxQpWr(), n -> new Sizes(n, 1, 1, 1, 0));
+        isExact(fixture, "maxSendWr", fixture.attributes().queues().maxQpWr(), n -> new Sizes(n, 1, 1, 1, 0));
     }
 
     public static void requestsOfAReceiveQueue(Fixture fixture) {
-        isExact(fixture, "maxReceiveWr", fixture.attributes().maxQpWr(), n -> new Sizes(1, n, 1, 1, 0));
+        isExact(fixture, "maxReceiveWr", fixture.attributes().queues().maxQpWr(), n -> new Sizes(1, n, 1, 1, 0));
     }
 
     public static void entriesOfASend(Fixture fixture) {
-        isExact(fixture, "maxSendSge", fixture.attributes().maxSge(), n -> new Sizes(1, 1, n, 1, 0));
+        isExact(fixture, "maxSendSge", fixture.attributes().queues().maxSge(), n -> new Sizes(1, 1, n, 1, 0));
     }
 
     public static void entriesOfAReceive(Fixture fixture) {
-        isExact(fixture, "maxReceiveSge", fixture.attributes().maxSge(), n -> new Sizes(1, 1, 1, n, 0));
+        isExact(fixture, "maxReceiveSge", fixture.attributes().queues().maxSge(), n -> new Sizes(1, 1, 1, n, 0));
     }
 
     public static void inlineBytes(Fixture fixture) {
-        isExact(fixture, "maxInlineBytes", fixture.attributes().maxInlineBytes(), n -> new Sizes(1, 1, 1, 1, n));
+        isExact(
+                fixture,
+                "maxInlineBytes",
+                fixture.attributes().queues().maxInlineBytes(),
+                n -> new Sizes(1, 1, 1, 1, n));
     }
 
     public static void sizesBelowZeroAreRefused(Fixture fixture) {
@@ -82,7 +86,7 @@ public final class Limits {
     }
 
     public static void entriesOfACompletionQueue(Fixture fixture) {
-        int most = fixture.attributes().maxCqe();
+        int most = fixture.attributes().queues().maxCqe();
         if (most <= 1 << 20) {
             try (var cq = fixture.a().createCompletionQueue(most)) {
                 Expect.atLeast("capacity", most, cq.capacity());
@@ -95,9 +99,11 @@ public final class Limits {
     @Needs(Capability.SRQ)
     public static void receivesOfASharedQueue(Fixture fixture) {
         TestEnd end = fixture.end();
-        int most = fixture.attributes().maxSrqWr();
+        int most = fixture.attributes().queues().maxSrqWr();
         end.domain.createSharedReceiveQueue(Math.min(most, 1 << 16), 1).close();
-        end.domain.createSharedReceiveQueue(1, fixture.attributes().maxSrqSge()).close();
+        end.domain
+                .createSharedReceiveQueue(1, fixture.attributes().queues().maxSrqSge())
+                .close();
         Expect.thrown(
                 "maxSrqWr + 1", ResourceLimitException.class, () -> end.domain.createSharedReceiveQueue(most + 1, 1));
     }
@@ -106,7 +112,7 @@ public final class Limits {
     public static void sizesOfTheReceiveQueueMeanNothingWithASharedOne(Fixture fixture) {
         TestEnd end = fixture.end();
         var srq = fixture.own(end.domain.createSharedReceiveQueue(4, 1));
-        for (int n : new int[] {0, 1, fixture.attributes().maxQpWr() + 1, Integer.MAX_VALUE}) {
+        for (int n : new int[] {0, 1, fixture.attributes().queues().maxQpWr() + 1, Integer.MAX_VALUE}) {
             QueuePairOptions options =
                     with(fixture, end, new Sizes(1, n, 1, n, 0)).withSharedReceiveQueue(srq);
             end.domain.createQueuePair(options).close();
@@ -162,21 +168,21 @@ public final class Limits {
         DeviceAttributes has = fixture.attributes();
         Context context = fixture.a();
         var rows = new ArrayList<Row>();
-        if (has.maxQpWr() <= 1 << 16) { // a million takes seconds
+        if (has.queues().maxQpWr() <= 1 << 16) { // a million takes seconds
             // Not 0: soft-iWARP makes no queue pair without a send queue.
-            ofSizes(fixture, "maxSendWr", has.maxQpWr(), n -> new Sizes(n, 1, 1, 1, 0))
+            ofSizes(fixture, "maxSendWr", has.queues().maxQpWr(), n -> new Sizes(n, 1, 1, 1, 0))
                     .tryAllButZero();
-            ofSizes(fixture, "maxReceiveWr", has.maxQpWr(), n -> new Sizes(1, n, 1, 1, 0))
+            ofSizes(fixture, "maxReceiveWr", has.queues().maxQpWr(), n -> new Sizes(1, n, 1, 1, 0))
                     .tryAllButZero();
         }
-        rows.add(ofSizes(fixture, "maxSendSge", has.maxSge(), n -> new Sizes(1, 1, n, 1, 0)));
-        rows.add(ofSizes(fixture, "maxReceiveSge", has.maxSge(), n -> new Sizes(1, 1, 1, n, 0)));
-        rows.add(ofSizes(fixture, "maxInlineBytes", has.maxInlineBytes(), n -> new Sizes(1, 1, 1, 1, n)));
-        if (has.maxCqe() <= 1 << 20) {
+        rows.add(ofSizes(fixture, "maxSendSge", has.queues().maxSge(), n -> new Sizes(1, 1, n, 1, 0)));
+        rows.add(ofSizes(fixture, "maxReceiveSge", has.queues().maxSge(), n -> new Sizes(1, 1, 1, n, 0)));
+        rows.add(ofSizes(fixture, "maxInlineBytes", has.queues().maxInlineBytes(), n -> new Sizes(1, 1, 1, 1, n)));
+        if (has.queues().maxCqe() <= 1 << 20) {
             rows.add(new Row(
                     "entries",
                     1,
-                    has.maxCqe(),
+                    has.queues().maxCqe(),
                     n -> context.createCompletionQueue((int) n).close()));
         }
         rows.add(new Row("port", 1, has.physicalPorts(), n -> context.port((int) n)));
@@ -240,20 +246,20 @@ public final class Limits {
         isExact(
                 fixture,
                 "maxPd",
-                fixture.attributes().maxPd(),
+                fixture.attributes().memory().maxPd(),
                 () -> fixture.a().allocateProtectionDomain());
     }
 
     public static void memoryRegions(Fixture fixture) throws Exception {
         TestEnd end = fixture.end();
-        isExact(fixture, "maxMr", fixture.attributes().maxMr(), () -> end.domain.allocate(64, Access.local()));
+        isExact(fixture, "maxMr", fixture.attributes().memory().maxMr(), () -> end.domain.allocate(64, Access.local()));
     }
 
     public static void completionQueues(Fixture fixture) throws Exception {
         isExact(
                 fixture,
                 "maxCq",
-                fixture.attributes().maxCq(),
+                fixture.attributes().queues().maxCq(),
                 () -> fixture.a().createCompletionQueue(1));
     }
 
@@ -262,12 +268,12 @@ public final class Limits {
         isExact(
                 fixture,
                 "maxQp",
-                fixture.attributes().maxQp(),
+                fixture.attributes().queues().maxQp(),
                 () -> end.domain.createQueuePair(with(fixture, end, new Sizes(1, 1, 1, 1, 0))));
     }
 
     public static void asManyEntriesAsThereAreCanBeUsed(Fixture fixture) throws InterruptedException {
-        int most = Math.min(fixture.attributes().maxSge(), 64);
+        int most = Math.min(fixture.attributes().queues().maxSge(), 64);
         Pair pair =
                 fixture.wire(QpType.RC).sizes(new Sizes(4, 4, most, most, 0)).connect();
         pair.b().receive("a receive of " + most + " entries", batch -> {
@@ -290,7 +296,7 @@ public final class Limits {
     }
 
     public static void asManyInlineBytesAsThereAreCanBeUsed(Fixture fixture) throws InterruptedException {
-        int most = fixture.attributes().maxInlineBytes();
+        int most = fixture.attributes().queues().maxInlineBytes();
         Pair pair = fixture.wire(QpType.RC).inline(most).connect();
         byte[] data = pair.a().bytes(0, Math.min(most, TestEnd.MEMORY_BYTES));
         pair.b().receive(1, 0, data.length);
@@ -309,8 +315,8 @@ public final class Limits {
     public static void asManyReadsAsThereAreCanBeOutstanding(Fixture fixture) throws InterruptedException {
         int most = Math.min(
                 Math.min(
-                        fixture.attributes().maxQpReadAtomic(),
-                        fixture.attributes().maxQpInitiatorReadAtomic()),
+                        fixture.attributes().transport().maxQpReadAtomic(),
+                        fixture.attributes().transport().maxQpInitiatorReadAtomic()),
                 128);
         Pair pair = fixture.wire(QpType.RC).reads(most).depth(2 * most, 1).connect();
         pair.a().post(2 * most + " READs", batch -> {

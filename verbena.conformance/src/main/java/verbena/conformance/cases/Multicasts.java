@@ -133,9 +133,9 @@ public final class Multicasts {
         Pair pair = pair(fixture);
         pair.b().qp().attachMulticast(group(fixture, 9));
         pair.b().receive(1, 0, 200);
-        pair.b().qp().modify(new verbena.verbs.QpModification().qkey(5));
+        pair.b().qp().modify(new verbena.verbs.QpModification().withQkey(5));
         send(pair.a(), group(fixture, 9), 50);
-        pair.b().qp().modify(new verbena.verbs.QpModification().qkey(Wiring.QKEY));
+        pair.b().qp().modify(new verbena.verbs.QpModification().withQkey(Wiring.QKEY));
         // What came before it may still be on its way: so this one is waited for, whatever came of that.
         send(pair.a(), group(fixture, 9), 51);
         var first = pair.b().take();

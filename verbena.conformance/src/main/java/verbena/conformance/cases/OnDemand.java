@@ -39,7 +39,7 @@ public final class OnDemand {
     }
 
     public static void theDeclarationOfUsesAgreesWithTheCapability(Fixture fixture) {
-        OnDemandPaging declared = fixture.attributes().onDemandPaging();
+        OnDemandPaging declared = fixture.attributes().memory().onDemandPaging();
         Expect.equal("on demand", fixture.has(Capability.ON_DEMAND_PAGING), !declared.equals(OnDemandPaging.NONE));
         for (QpType type : QpType.values()) {
             if (!fixture.has(type.capability())) {
@@ -50,7 +50,7 @@ public final class OnDemand {
 
     @Needs(Capability.ON_DEMAND_PAGING)
     public static void requestsUseMemoryOnDemandAsTheyUseOther(Fixture fixture) throws InterruptedException {
-        Set<Use> uses = fixture.attributes().onDemandPaging().uses(QpType.RC);
+        Set<Use> uses = fixture.attributes().memory().onDemandPaging().uses(QpType.RC);
         Pair pair = fixture.rc();
         MemorySegment memory = fixture.own(Arena.ofShared()).allocate(BYTES, 4096);
         MemoryRegion region = fixture.own(pair.b().domain.register(memory, access()));
@@ -88,7 +88,7 @@ public final class OnDemand {
 
     @Needs(Capability.ON_DEMAND_PAGING)
     public static void atomicsOnMemoryOnDemandReturnWhatWasThere(Fixture fixture) throws InterruptedException {
-        if (!fixture.attributes().onDemandPaging().uses(QpType.RC).contains(Use.ATOMIC)) {
+        if (!fixture.attributes().memory().onDemandPaging().uses(QpType.RC).contains(Use.ATOMIC)) {
             return;
         }
         Pair pair = fixture.rc();
@@ -145,7 +145,7 @@ public final class OnDemand {
     @Needs(Capability.ON_DEMAND_PAGING)
     public static void theWholeAddressSpaceIsARegionIfTheDeviceSaysSo(Fixture fixture) throws InterruptedException {
         Pair pair = fixture.rc();
-        if (!fixture.attributes().onDemandPaging().hasAddressSpace()) {
+        if (!fixture.attributes().memory().onDemandPaging().hasAddressSpace()) {
             Expect.thrown(
                     "register",
                     UnsupportedException.class,

@@ -216,7 +216,7 @@ public final class Posting {
 
     public static void asManyInlineBytesAsWereAskedForAreTakenAndNoMore(Fixture fixture) throws InterruptedException {
         Pair pair = fixture.wire(QpType.RC)
-                .inline(Math.min(100, fixture.attributes().maxInlineBytes()))
+                .inline(Math.min(100, fixture.attributes().queues().maxInlineBytes()))
                 .connect();
         int most = pair.a().qp().query().options().maxInlineBytes();
         byte[] data = new byte[most + 1];
@@ -304,7 +304,7 @@ public final class Posting {
         Pair pair = fixture.rc();
         var gid = fixture.a().gids(1).getFirst();
         var vector = verbena.verbs.AddressVector.to(gid.gid(), gid.index())
-                .withDestinationLid(fixture.a().port(1).lid());
+                .withDestinationLid(fixture.a().port(1).lids().lid());
         var handle = fixture.own(pair.a().domain.createAddressHandle(vector));
         Expect.thrown(
                 "a SEND to somewhere",

@@ -56,7 +56,7 @@ public final class QueuePairs {
     public static void numbersOfOpenQueuePairsDiffer(Fixture fixture) {
         TestEnd end = fixture.end();
         var numbers = new HashSet<Integer>();
-        int many = Math.min(100, fixture.attributes().maxQp() / 4);
+        int many = Math.min(100, fixture.attributes().queues().maxQp() / 4);
         for (int i = 0; i < many; i++) {
             Expect.that(
                     "number of queue pair " + i + " is its own",
@@ -102,29 +102,32 @@ public final class QueuePairs {
     public static void queryTellsWhatItWasConnectedWith(Fixture fixture) throws InterruptedException {
         Pair pair = fixture.wire(QpType.RC).mtu(Mtu.MTU_1024).connect();
         var its = pair.a().qp().query();
-        Expect.equal("path MTU", Mtu.MTU_1024, its.pathMtu());
-        Expect.equal("destination", pair.b().qp().qpn(), its.destinationQpn());
+        Expect.equal("path MTU", Mtu.MTU_1024, its.peer().pathMtu());
+        Expect.equal("destination", pair.b().qp().qpn(), its.peer().destinationQpn());
         Expect.equal(
                 "access",
                 Access.remoteAll().contains(Access.REMOTE_READ),
                 its.access().contains(Access.REMOTE_READ));
-        Expect.equal("ACK timeout", 14, its.ackTimeout().code());
-        Expect.equal("retries", 7, its.retryCount());
-        Expect.equal("RNR retries", 7, its.rnrRetry());
-        Expect.equal("minimum RNR timer", 12, its.minRnrTimer().code());
+        Expect.equal("ACK timeout", 14, its.sending().ackTimeout().code());
+        Expect.equal("retries", 7, its.sending().retryCount());
+        Expect.equal("RNR retries", 7, its.sending().rnrRetry());
+        Expect.equal("minimum RNR timer", 12, its.receiving().minRnrTimer().code());
         Expect.equal("port", 1, its.port());
-        Expect.equal("first PSN of b", pair.b().qp().query().sqPsn(), its.rqPsn());
-        Expect.that("the way is known", its.path().isPresent());
+        Expect.equal(
+                "first PSN of b",
+                pair.b().qp().query().sending().sqPsn(),
+                its.receiving().rqPsn());
+        Expect.that("the way is known", its.peer().path().isPresent());
     }
 
     @Needs(Capability.ENDPOINTS)
     public static void connectingWithMoreReadsThanADeviceHasTakesAllItHas(Fixture fixture) throws InterruptedException {
-        int asked = fixture.attributes().maxQpInitiatorReadAtomic();
-        int served = fixture.attributes().maxQpReadAtomic();
+        int asked = fixture.attributes().transport().maxQpInitiatorReadAtomic();
+        int served = fixture.attributes().transport().maxQpReadAtomic();
         Pair pair = fixture.wire(QpType.RC).reads(Math.max(asked, served) + 1).connect();
         var its = pair.a().qp().query();
-        Expect.equal("READs that a asks for at once", asked, its.maxReadAtomic());
-        Expect.equal("READs that a serves at once", served, its.maxDestinationReadAtomic());
+        Expect.equal("READs that a asks for at once", asked, its.sending().maxReadAtomic());
+        Expect.equal("READs that a serves at once", served, its.receiving().maxDestinationReadAtomic());
         pair.a()
                 .post(
                         "READ",

@@ -31,23 +31,25 @@ public final class RawPackets {
 
     private static QueuePair ready(Fixture fixture, TestEnd end) {
         QueuePair qp = make(fixture, end);
-        qp.modify(new QpModification().state(QpState.INIT).port(1));
-        qp.modify(new QpModification().state(QpState.RTR));
-        qp.modify(new QpModification().state(QpState.RTS));
+        qp.modify(new QpModification().withState(QpState.INIT).withPort(1));
+        qp.modify(new QpModification().withState(QpState.RTR));
+        qp.modify(new QpModification().withState(QpState.RTS));
         return qp;
     }
 
     public static void thePortIsAllThatItNeeds(Fixture fixture) throws Exception {
         QueuePair qp = make(fixture, fixture.end());
         Expect.thrown(
-                "no port", InvalidAttributesException.class, () -> qp.modify(new QpModification().state(QpState.INIT)));
-        qp.modify(new QpModification().state(QpState.INIT).port(1));
-        qp.modify(new QpModification().state(QpState.RTR));
+                "no port",
+                InvalidAttributesException.class,
+                () -> qp.modify(new QpModification().withState(QpState.INIT)));
+        qp.modify(new QpModification().withState(QpState.INIT).withPort(1));
+        qp.modify(new QpModification().withState(QpState.RTR));
         Expect.thrown(
                 "a PSN",
                 InvalidAttributesException.class,
-                () -> qp.modify(new QpModification().state(QpState.RTS).sqPsn(1)));
-        qp.modify(new QpModification().state(QpState.RTS));
+                () -> qp.modify(new QpModification().withState(QpState.RTS).withSqPsn(1)));
+        qp.modify(new QpModification().withState(QpState.RTS));
         Expect.equal("state", QpState.RTS, qp.state());
     }
 

@@ -128,7 +128,7 @@ public final class Regions {
         var keys = new HashSet<Integer>();
         var regions = new ArrayList<MemoryRegion>();
         MemorySegment memory = arena(fixture).allocate(4096);
-        int many = Math.min(300, fixture.attributes().maxMr() / 2);
+        int many = Math.min(300, fixture.attributes().memory().maxMr() / 2);
         for (int i = 0; i < many; i++) {
             MemoryRegion region = fixture.own(end.domain.register(memory, Access.remoteAll()));
             regions.add(region);

@@ -274,7 +274,7 @@ public final class Reliable {
     @Needs(Capability.RDMA_READ)
     public static void aReadScattersPieces(Fixture fixture) throws InterruptedException {
         Pair pair = fixture.wire(QpType.RC)
-                .sge(Math.max(1, Math.min(3, fixture.attributes().maxSgeRead())))
+                .sge(Math.max(1, Math.min(3, fixture.attributes().queues().maxSgeRead())))
                 .connect();
         int pieces = Math.min(3, pair.a().qp().query().options().maxSendSge());
         pair.a().post("READ into pieces", batch -> {
@@ -328,7 +328,7 @@ public final class Reliable {
 
     public static void inlineBytesArriveOfEverySize(Fixture fixture) throws InterruptedException {
         Pair pair = fixture.wire(QpType.RC)
-                .inline(Math.min(256, fixture.attributes().maxInlineBytes()))
+                .inline(Math.min(256, fixture.attributes().queues().maxInlineBytes()))
                 .connect();
         int most = pair.a().qp().query().options().maxInlineBytes();
         for (int size = 0; size <= most; size += size < 20 ? 1 : 13) {

@@ -53,8 +53,8 @@ public final class SharedQueues {
 
     public static void sizesThatTheDeviceDoesNotHaveAreRefused(Fixture fixture) {
         TestEnd end = fixture.end();
-        int wr = fixture.attributes().maxSrqWr();
-        int sge = fixture.attributes().maxSrqSge();
+        int wr = fixture.attributes().queues().maxSrqWr();
+        int sge = fixture.attributes().queues().maxSrqSge();
         var refused = Expect.thrown(
                 "maxSrqWr + 1", ResourceLimitException.class, () -> end.domain.createSharedReceiveQueue(wr + 1, 1));
         Expect.equal("resource", "maxSrqWr", refused.resource());

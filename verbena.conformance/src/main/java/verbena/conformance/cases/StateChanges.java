@@ -98,38 +98,44 @@ public final class StateChanges {
         return fixture.own(end.domain.createQueuePair(fixture.wire(type).options(end)));
     }
 
-    /// Sets a value that the step accepts.
-    private static void set(QpModification change, QpAttribute attribute, QueuePair qp) {
+    /// Returns the change with a value that the step accepts.
+    private static QpModification with(QpModification change, QpAttribute attribute, QueuePair qp) {
         var gid = qp.endpoint(TestEnd.gidIndex(qp.protectionDomain().context()));
-        switch (attribute) {
-            case ACCESS_FLAGS -> change.access(Set.of(Access.REMOTE_WRITE));
-            case PKEY_INDEX -> change.pkeyIndex(0);
-            case PORT -> change.port(1);
-            case QKEY -> change.qkey(Wiring.QKEY);
+        return switch (attribute) {
+            case ACCESS_FLAGS -> change.withAccess(Set.of(Access.REMOTE_WRITE));
+            case PKEY_INDEX -> change.withPkeyIndex(0);
+            case PORT -> change.withPort(1);
+            case QKEY -> change.withQkey(Wiring.QKEY);
             case AV ->
-                change.path(AddressVector.to(
+                change.withPath(AddressVector.to(
                                 gid.gid(),
                                 TestEnd.gidIndex(qp.protectionDomain().context()))
                         .withDestinationLid(gid.lid()));
-            case PATH_MTU -> change.pathMtu(Mtu.MTU_256);
-            case TIMEOUT -> change.ackTimeout(new AckTimeout(14));
-            case RETRY_CNT -> change.retryCount(7);
-            case RNR_RETRY -> change.rnrRetry(7);
-            case RQ_PSN -> change.rqPsn(1);
-            case SQ_PSN -> change.sqPsn(1);
-            case MAX_QP_RD_ATOMIC -> change.maxReadAtomic(1);
-            case MAX_DEST_RD_ATOMIC -> change.maxDestinationReadAtomic(1);
-            case MIN_RNR_TIMER -> change.minRnrTimer(new RnrTimer(12));
-            case DEST_QPN -> change.destinationQpn(qp.qpn());
+            case PATH_MTU -> change.withPathMtu(Mtu.MTU_256);
+            case TIMEOUT -> change.withAckTimeout(new AckTimeout(14));
+            case RETRY_CNT -> change.withRetryCount(7);
+            case RNR_RETRY -> change.withRnrRetry(7);
+            case RQ_PSN -> change.withRqPsn(1);
+            case SQ_PSN -> change.withSqPsn(1);
+            case MAX_QP_RD_ATOMIC -> change.withMaxReadAtomic(1);
+            case MAX_DEST_RD_ATOMIC -> change.withMaxDestinationReadAtomic(1);
+            case MIN_RNR_TIMER -> change.withMinRnrTimer(new RnrTimer(12));
+            case DEST_QPN -> change.withDestinationQpn(qp.qpn());
             case STATE, CUR_STATE, EN_SQD_ASYNC_NOTIFY, ALT_PATH, PATH_MIG_STATE, CAP ->
                 throw new AssertionError(attribute);
-        }
+        };
     }
 
     private static QpModification change(QueuePair qp, QpState to, Set<QpAttribute> attributes) {
-        var change = new QpModification().state(to);
-        attributes.forEach(attribute -> set(change, attribute, qp));
-        return change;
+        return with(new QpModification().withState(to), attributes, qp);
+    }
+
+    private static QpModification with(QpModification change, Set<QpAttribute> attributes, QueuePair qp) {
+        QpModification all = change;
+        for (QpAttribute each : attributes) {
+            all = with(all, each, qp);
+        }
+        return all;
     }
 
     /// Takes a new queue pair to a state, by steps with what each requires.
@@ -259,7 +265,7 @@ public final class StateChanges {
                 Expect.thrown(
                         type + " from " + from + " to " + to,
                         InvalidStateException.class,
-                        () -> qp.modify(new QpModification().state(to)));
+                        () -> qp.modify(new QpModification().withState(to)));
                 Expect.equal("state after a refusal", from, qp.state());
                 qp.close();
             }
@@ -284,7 +290,7 @@ public final class StateChanges {
         for (QpState from : new QpState[] {QpState.RESET, QpState.INIT, QpState.RTR, QpState.RTS}) {
             for (QpState to : new QpState[] {QpState.RESET, QpState.ERR}) {
                 QueuePair qp = in(fixture, QpType.RC, from);
-                qp.modify(new QpModification().state(to));
+                qp.modify(new QpModification().withState(to));
                 Expect.equal("from " + from, to, qp.state());
                 qp.close();
             }
@@ -296,8 +302,9 @@ public final class StateChanges {
         Expect.thrown(
                 "from RTS as if it were SQD",
                 InvalidStateException.class,
-                () -> qp.modify(new QpModification().currentState(QpState.SQD).state(QpState.RTS)));
-        qp.modify(new QpModification().currentState(QpState.RTS).access(Set.of(Access.REMOTE_READ)));
+                () -> qp.modify(
+                        new QpModification().withCurrentState(QpState.SQD).withState(QpState.RTS)));
+        qp.modify(new QpModification().withCurrentState(QpState.RTS).withAccess(Set.of(Access.REMOTE_READ)));
         Expect.equal("access", Set.of(Access.REMOTE_READ), qp.query().access());
     }
 
@@ -307,51 +314,56 @@ public final class StateChanges {
         QueuePair qp = in(fixture, QpType.RC, from);
         var right = EnumSet.copyOf(required(from, to, QpType.RC));
         right.remove(which);
-        wrong.state(to);
-        right.forEach(attribute -> set(wrong, attribute, qp));
-        Expect.thrown(from + " to " + to + " with " + wrong, InvalidAttributesException.class, () -> qp.modify(wrong));
+        QpModification change = with(wrong.withState(to), right, qp);
+        Expect.thrown(
+                from + " to " + to + " with " + change, InvalidAttributesException.class, () -> qp.modify(change));
         Expect.equal("state after a refusal", from, qp.state());
         qp.close();
     }
 
     public static void aPortOrPartitionThatIsNotThereIsRefused(Fixture fixture) {
         int port = fixture.attributes().physicalPorts() + 1;
-        isOutOfRange(fixture, QpState.RESET, QpState.INIT, new QpModification().port(port), QpAttribute.PORT);
-        isOutOfRange(fixture, QpState.RESET, QpState.INIT, new QpModification().port(0), QpAttribute.PORT);
+        isOutOfRange(fixture, QpState.RESET, QpState.INIT, new QpModification().withPort(port), QpAttribute.PORT);
+        isOutOfRange(fixture, QpState.RESET, QpState.INIT, new QpModification().withPort(0), QpAttribute.PORT);
         int pkey = fixture.a().port(1).pkeyTableLength();
         isOutOfRange(
-                fixture, QpState.RESET, QpState.INIT, new QpModification().pkeyIndex(pkey), QpAttribute.PKEY_INDEX);
-        isOutOfRange(fixture, QpState.RESET, QpState.INIT, new QpModification().pkeyIndex(-1), QpAttribute.PKEY_INDEX);
+                fixture, QpState.RESET, QpState.INIT, new QpModification().withPkeyIndex(pkey), QpAttribute.PKEY_INDEX);
+        isOutOfRange(
+                fixture, QpState.RESET, QpState.INIT, new QpModification().withPkeyIndex(-1), QpAttribute.PKEY_INDEX);
     }
 
     public static void aNumberOfMoreThanTwentyFourBitsIsRefused(Fixture fixture) {
         int wide = 0x100_0000;
         isOutOfRange(
-                fixture, QpState.INIT, QpState.RTR, new QpModification().destinationQpn(wide), QpAttribute.DEST_QPN);
-        isOutOfRange(fixture, QpState.INIT, QpState.RTR, new QpModification().rqPsn(wide), QpAttribute.RQ_PSN);
-        isOutOfRange(fixture, QpState.RTR, QpState.RTS, new QpModification().sqPsn(wide), QpAttribute.SQ_PSN);
+                fixture,
+                QpState.INIT,
+                QpState.RTR,
+                new QpModification().withDestinationQpn(wide),
+                QpAttribute.DEST_QPN);
+        isOutOfRange(fixture, QpState.INIT, QpState.RTR, new QpModification().withRqPsn(wide), QpAttribute.RQ_PSN);
+        isOutOfRange(fixture, QpState.RTR, QpState.RTS, new QpModification().withSqPsn(wide), QpAttribute.SQ_PSN);
     }
 
     public static void moreRetriesThanSevenAreRefused(Fixture fixture) {
-        isOutOfRange(fixture, QpState.RTR, QpState.RTS, new QpModification().retryCount(8), QpAttribute.RETRY_CNT);
-        isOutOfRange(fixture, QpState.RTR, QpState.RTS, new QpModification().rnrRetry(8), QpAttribute.RNR_RETRY);
-        isOutOfRange(fixture, QpState.RTR, QpState.RTS, new QpModification().retryCount(-1), QpAttribute.RETRY_CNT);
+        isOutOfRange(fixture, QpState.RTR, QpState.RTS, new QpModification().withRetryCount(8), QpAttribute.RETRY_CNT);
+        isOutOfRange(fixture, QpState.RTR, QpState.RTS, new QpModification().withRnrRetry(8), QpAttribute.RNR_RETRY);
+        isOutOfRange(fixture, QpState.RTR, QpState.RTS, new QpModification().withRetryCount(-1), QpAttribute.RETRY_CNT);
     }
 
     public static void moreReadsAtOnceThanTheDeviceHasAreRefused(Fixture fixture) {
-        int theirs = fixture.attributes().maxQpReadAtomic() + 1;
-        int ours = fixture.attributes().maxQpInitiatorReadAtomic() + 1;
+        int theirs = fixture.attributes().transport().maxQpReadAtomic() + 1;
+        int ours = fixture.attributes().transport().maxQpInitiatorReadAtomic() + 1;
         isOutOfRange(
                 fixture,
                 QpState.INIT,
                 QpState.RTR,
-                new QpModification().maxDestinationReadAtomic(theirs),
+                new QpModification().withMaxDestinationReadAtomic(theirs),
                 QpAttribute.MAX_DEST_RD_ATOMIC);
         isOutOfRange(
                 fixture,
                 QpState.RTR,
                 QpState.RTS,
-                new QpModification().maxReadAtomic(ours),
+                new QpModification().withMaxReadAtomic(ours),
                 QpAttribute.MAX_QP_RD_ATOMIC);
     }
 
@@ -366,7 +378,7 @@ public final class StateChanges {
                 fixture,
                 QpState.INIT,
                 QpState.RTR,
-                new QpModification().path(AddressVector.to(to, free)),
+                new QpModification().withPath(AddressVector.to(to, free)),
                 QpAttribute.AV);
     }
 
@@ -375,19 +387,19 @@ public final class StateChanges {
         if (active != Mtu.MTU_4096) {
             Mtu larger = Mtu.ofCode(active.code() + 1);
             isOutOfRange(
-                    fixture, QpState.INIT, QpState.RTR, new QpModification().pathMtu(larger), QpAttribute.PATH_MTU);
+                    fixture, QpState.INIT, QpState.RTR, new QpModification().withPathMtu(larger), QpAttribute.PATH_MTU);
         }
         QueuePair qp = in(fixture, QpType.RC, QpState.INIT);
         var change = change(qp, QpState.RTR, required(QpState.INIT, QpState.RTR, QpType.RC));
-        qp.modify(change.pathMtu(active));
-        Expect.equal("path MTU", active, qp.query().pathMtu());
+        qp.modify(change.withPathMtu(active));
+        Expect.equal("path MTU", active, qp.query().peer().pathMtu());
     }
 
     public static void rightsCanBeTakenBackWhileItRuns(Fixture fixture) throws InterruptedException {
         Pair pair = fixture.rc();
         pair.a().read(1, 0, 8, pair.b(), 0);
         pair.a().ok(1);
-        pair.b().qp().modify(new QpModification().access(Set.of(Access.REMOTE_WRITE)));
+        pair.b().qp().modify(new QpModification().withAccess(Set.of(Access.REMOTE_WRITE)));
         pair.a().write(2, 0, 8, pair.b(), 0);
         pair.a().ok(2);
         pair.a().read(3, 0, 8, pair.b(), 0);

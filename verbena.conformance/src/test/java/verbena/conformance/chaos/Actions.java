@@ -437,7 +437,7 @@ final class Actions {
                 "reset an end",
                 6,
                 by -> any(by, by.random.nextBoolean() ? initiators : targets)
-                        .modify(new QpModification().state(QpState.RESET)));
+                        .modify(new QpModification().withState(QpState.RESET)));
         add(
                 "break an end down",
                 3,
@@ -485,13 +485,13 @@ final class Actions {
             add("join a group", 1, by -> pair(by, QpType.UD).attachMulticast(group));
             add("leave a group", 1, by -> pair(by, QpType.UD).detachMulticast(group));
         }
-        add("reset", 6, by -> any(by, pairs).modify(new QpModification().state(QpState.RESET)));
+        add("reset", 6, by -> any(by, pairs).modify(new QpModification().withState(QpState.RESET)));
         add("break down", 3, by -> any(by, pairs).modify(new Transition.ToError()));
         if (rights.has(Capability.SQ_DRAIN)) {
             add("drain", 2, by -> {
                 QueuePair qp = any(by, pairs);
-                qp.modify(new QpModification().state(QpState.SQD));
-                qp.modify(new QpModification().state(QpState.RTS));
+                qp.modify(new QpModification().withState(QpState.SQD));
+                qp.modify(new QpModification().withState(QpState.RTS));
             });
         }
         add("ask a queue pair", 5, by -> {

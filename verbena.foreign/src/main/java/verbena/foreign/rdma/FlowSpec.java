@@ -5,6 +5,7 @@ import org.jspecify.annotations.Nullable;
 import verbena.foreign.Memory;
 import verbena.verbs.FlowField;
 import verbena.verbs.FlowRule;
+import verbena.verbs.Gid;
 
 /// A specification of a flow: `struct ibv_flow_spec_eth` and its like. Values, and masks of the same layout behind
 /// them, are as on the wire.
@@ -105,11 +106,10 @@ public enum FlowSpec {
             }
             int low = Math.min(field.bytes(), Long.BYTES);
             int high = field.bytes() - low;
-            long maskHigh = number(mask, high);
-            long maskLow = number(mask + high, low);
-            if ((maskHigh | maskLow) != 0) {
-                now = now.with(
-                        new FlowRule.Match(field, number(value, high), number(value + high, low), maskHigh, maskLow));
+            var compared = new Gid(number(mask, high), number(mask + high, low));
+            if ((compared.high() | compared.low()) != 0) {
+                var wanted = new Gid(number(value, high), number(value + high, low));
+                now = now.with(new FlowRule.Match(field, wanted, compared));
             }
         }
         return now;
@@ -140,10 +140,11 @@ public enum FlowSpec {
     private void put(FlowRule.Match match, long value) {
         int low = Math.min(match.field().bytes(), Long.BYTES);
         int high = match.field().bytes() - low;
-        add(value, high, match.high() & match.maskHigh());
-        add(value + high, low, match.low() & match.maskLow());
-        add(value + valueBytes, high, match.maskHigh());
-        add(value + valueBytes + high, low, match.maskLow());
+        Gid mask = match.mask();
+        add(value, high, match.value().high() & mask.high());
+        add(value + high, low, match.value().low() & mask.low());
+        add(value + valueBytes, high, mask.high());
+        add(value + valueBytes + high, low, mask.low());
     }
 
     /// Sets the bits of a number, the first byte being the highest.

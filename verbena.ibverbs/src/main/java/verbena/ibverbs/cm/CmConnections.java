@@ -274,7 +274,7 @@ public final class CmConnections implements ConnectionService {
     // ---- calls
 
     @Override
-    public Exchange connect(Call call, End own, Listener listener) {
+    public Exchange connect(Route call, OwnSide own, Listener listener) {
         requireNoSecret("connect", own.parameters().secret());
         if (own.type() == QpType.UC) {
             throw new UnsupportedException(

@@ -40,11 +40,11 @@ import verbena.verbs.cm.EndedBy;
 import verbena.verbs.cm.PeerParameters;
 import verbena.verbs.cm.PortSpace;
 import verbena.verbs.cm.PrivateData;
-import verbena.verbs.spi.ConnectionService.Call;
-import verbena.verbs.spi.ConnectionService.End;
 import verbena.verbs.spi.ConnectionService.Exchange;
 import verbena.verbs.spi.ConnectionService.Listener;
 import verbena.verbs.spi.ConnectionService.News;
+import verbena.verbs.spi.ConnectionService.OwnSide;
+import verbena.verbs.spi.ConnectionService.Route;
 
 /// One connection by librdmacm: an identifier of C's from the first call to its end. Its own lock guards it; C is
 /// called under it, listeners are told outside.
@@ -95,7 +95,7 @@ final class CmExchange implements Exchange, CmConnections.Owner {
     private long id;
     private Stage stage;
     private @Nullable Listener listener;
-    private @Nullable End own;
+    private @Nullable OwnSide own;
     private @Nullable IbvQueuePair queuePair;
     private @Nullable PeerParameters peer;
     private Optional<AddressVector> path = Optional.empty();
@@ -138,7 +138,8 @@ final class CmExchange implements Exchange, CmConnections.Owner {
     }
 
     /// @param isBound whether the identifier has its own address and port already
-    static CmExchange active(CmConnections service, long id, Call call, End own, Listener listener, boolean isBound) {
+    static CmExchange active(
+            CmConnections service, long id, Route call, OwnSide own, Listener listener, boolean isBound) {
         var made = new CmExchange(
                 service,
                 id,
@@ -152,7 +153,7 @@ final class CmExchange implements Exchange, CmConnections.Owner {
         return made;
     }
 
-    private synchronized void begin(End mine, Listener to, boolean isBound) {
+    private synchronized void begin(OwnSide mine, Listener to, boolean isBound) {
         listener = to;
         attach(mine);
         service.own(id, this);
@@ -187,7 +188,7 @@ final class CmExchange implements Exchange, CmConnections.Owner {
         stage = next;
     }
 
-    private void attach(End mine) {
+    private void attach(OwnSide mine) {
         own = mine;
         queuePair = mine.queuePair().orElse(null) instanceof IbvQueuePair qp ? qp : null;
     }
@@ -376,8 +377,8 @@ final class CmExchange implements Exchange, CmConnections.Owner {
         return remotePort;
     }
 
-    private End begun() {
-        End mine = own;
+    private OwnSide begun() {
+        OwnSide mine = own;
         if (mine == null) {
             throw new IllegalStateException("the connection has not begun");
         }
@@ -391,7 +392,7 @@ final class CmExchange implements Exchange, CmConnections.Owner {
     }
 
     @Override
-    public synchronized QpModification modification(QpState to, End mine) {
+    public synchronized QpModification modification(QpState to, OwnSide mine) {
         if (to != QpState.RTR && to != QpState.RTS) {
             throw new IllegalArgumentException("to: RTR or RTS, got " + to);
         }
@@ -419,7 +420,7 @@ final class CmExchange implements Exchange, CmConnections.Owner {
     }
 
     @Override
-    public synchronized void accept(End mine) {
+    public synchronized void accept(OwnSide mine) {
         terms.checkAccepts(mine.parameters().privateData());
         if (stage != Stage.REQUESTED) {
             throw new InvalidStateException(

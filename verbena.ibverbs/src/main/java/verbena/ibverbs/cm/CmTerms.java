@@ -20,7 +20,7 @@ import verbena.verbs.cm.ConnectionParameters;
 import verbena.verbs.cm.PeerParameters;
 import verbena.verbs.cm.PortSpace;
 import verbena.verbs.cm.PrivateData;
-import verbena.verbs.spi.ConnectionService.End;
+import verbena.verbs.spi.ConnectionService.OwnSide;
 
 /// The terms of a connection's two ends: the offer of this end, its form in C, and the state that it gives a queue
 /// pair.
@@ -64,10 +64,10 @@ final class CmTerms {
     /// Writes a `struct rdma_conn_param` of this end, and returns it.
     ///
     /// @param theirs what the peer has asked with; null when this end asks
-    long write(Arena arena, End mine, @Nullable PeerParameters theirs) {
+    long write(Arena arena, OwnSide mine, @Nullable PeerParameters theirs) {
         ConnectionParameters wanted = mine.parameters();
-        int served = Math.min(wanted.responderResources(), limits.maxQpReadAtomic());
-        int outstanding = Math.min(wanted.initiatorDepth(), limits.maxQpInitiatorReadAtomic());
+        int served = Math.min(wanted.responderResources(), limits.transport().maxQpReadAtomic());
+        int outstanding = Math.min(wanted.initiatorDepth(), limits.transport().maxQpInitiatorReadAtomic());
         if (theirs != null && !isDatagram) {
             served = Math.min(served, theirs.initiatorDepth());
             outstanding = Math.min(outstanding, theirs.responderResources());
@@ -90,7 +90,7 @@ final class CmTerms {
     }
 
     /// @param at a `struct ibv_qp_attr` that C has filled in
-    Transition toRtr(long at, End mine) {
+    Transition toRtr(long at, OwnSide mine) {
         AddressVector way = AddressVectors.read(at + QP_ATTR.at("ah_attr")).orElseThrow();
         Mtu mtu = PortQuery.mtu(Memory.getInt(at + QP_ATTR.at("path_mtu")));
         int qpn = Memory.getInt(at + QP_ATTR.at("dest_qp_num"));
@@ -102,18 +102,21 @@ final class CmTerms {
                         mtu,
                         qpn,
                         psn,
-                        Math.min(mine.parameters().responderResources(), limits.maxQpReadAtomic()),
+                        Math.min(
+                                mine.parameters().responderResources(),
+                                limits.transport().maxQpReadAtomic()),
                         mine.parameters().minRnrTimer());
     }
 
     /// @param at a `struct ibv_qp_attr` that C has filled in
     /// @param theirs null while the peer has said nothing
-    Transition toRts(long at, End mine, @Nullable PeerParameters theirs) {
+    Transition toRts(long at, OwnSide mine, @Nullable PeerParameters theirs) {
         int psn = Memory.getInt(at + QP_ATTR.at("sq_psn"));
         if (mine.type() == QpType.UC) {
             return new Transition.ToRtsUnreliable(psn);
         }
-        int outstanding = Math.min(mine.parameters().initiatorDepth(), limits.maxQpInitiatorReadAtomic());
+        int outstanding =
+                Math.min(mine.parameters().initiatorDepth(), limits.transport().maxQpInitiatorReadAtomic());
         return new Transition.ToRts(
                 psn,
                 new AckTimeout(Memory.getUnsignedByte(at + QP_ATTR.at("timeout")) & 31),

@@ -91,46 +91,52 @@ public final class DeviceQuery {
 
     public DeviceAttributes attributes() {
         Set<Capability> capabilities = capabilities();
-        boolean hasTimestamps = capabilities.contains(Capability.COMPLETION_TIMESTAMPS);
         return new DeviceAttributes(
-                Memory.getString(at + DEVICE_ATTR.at("fw_ver")),
-                Memory.swap(Memory.getLong(at + DEVICE_ATTR.at("node_guid"))),
-                Memory.swap(Memory.getLong(at + DEVICE_ATTR.at("sys_image_guid"))),
-                Memory.getLong(at + DEVICE_ATTR.at("max_mr_size")) & Long.MAX_VALUE, // all ones is no limit
-                Memory.getLong(at + DEVICE_ATTR.at("page_size_cap")),
-                number("vendor_id"),
-                number("vendor_part_id"),
-                number("hw_ver"),
-                count("max_qp"),
-                count("max_qp_wr"),
-                count("max_sge"),
-                count("max_sge_rd"),
-                maxInline,
-                count("max_cq"),
-                count("max_cqe"),
-                count("max_mr"),
-                count("max_pd"),
-                count("max_qp_rd_atom"),
-                count("max_res_rd_atom"),
-                count("max_qp_init_rd_atom"),
-                AtomicCapability.values()[Math.clamp(number("atomic_cap"), 0, 2)],
-                count("max_mw"),
-                count("max_mcast_grp"),
-                count("max_mcast_qp_attach"),
-                count("max_total_mcast_qp_attach"),
-                count("max_ah"),
-                count("max_srq"),
-                count("max_srq_wr"),
-                count("max_srq_sge"),
-                Memory.getUnsignedShort(at + DEVICE_ATTR.at("max_pkeys")),
-                Memory.getUnsignedByte(at + DEVICE_ATTR.at("local_ca_ack_delay")),
+                new DeviceAttributes.Identity(
+                        Memory.getString(at + DEVICE_ATTR.at("fw_ver")),
+                        Memory.swap(Memory.getLong(at + DEVICE_ATTR.at("node_guid"))),
+                        Memory.swap(Memory.getLong(at + DEVICE_ATTR.at("sys_image_guid"))),
+                        number("vendor_id"),
+                        number("vendor_part_id"),
+                        number("hw_ver")),
+                new DeviceAttributes.QueueLimits(
+                        count("max_qp"),
+                        count("max_qp_wr"),
+                        count("max_sge"),
+                        count("max_sge_rd"),
+                        maxInline,
+                        count("max_cq"),
+                        count("max_cqe"),
+                        count("max_srq"),
+                        count("max_srq_wr"),
+                        count("max_srq_sge")),
+                new DeviceAttributes.MemoryLimits(
+                        count("max_pd"),
+                        count("max_mr"),
+                        count("max_mw"),
+                        Memory.getLong(at + DEVICE_ATTR.at("max_mr_size")) & Long.MAX_VALUE, // all ones is no limit
+                        capabilities.contains(Capability.DEVICE_MEMORY) ? deviceMemory() : 0,
+                        Memory.getLong(at + DEVICE_ATTR.at("page_size_cap")),
+                        onDemandPaging()),
+                new DeviceAttributes.TransportLimits(
+                        0x8000_0000L,
+                        count("max_qp_rd_atom"),
+                        count("max_res_rd_atom"),
+                        count("max_qp_init_rd_atom"),
+                        AtomicCapability.values()[Math.clamp(number("atomic_cap"), 0, 2)],
+                        Memory.getUnsignedByte(at + DEVICE_ATTR.at("local_ca_ack_delay"))),
+                new DeviceAttributes.DatagramLimits(
+                        count("max_ah"),
+                        count("max_mcast_grp"),
+                        count("max_mcast_qp_attach"),
+                        count("max_total_mcast_qp_attach")),
+                capabilities.contains(Capability.COMPLETION_TIMESTAMPS)
+                        ? new DeviceAttributes.Clock(
+                                timestampMask(), Memory.getLong(at + DEVICE_ATTR_EX.at("hca_core_clock")))
+                        : DeviceAttributes.Clock.NONE,
                 Memory.getUnsignedByte(at + DEVICE_ATTR.at("phys_port_cnt")),
-                0x8000_0000L,
-                capabilities.contains(Capability.DEVICE_MEMORY) ? deviceMemory() : 0,
-                hasTimestamps ? timestampMask() : 0,
-                hasTimestamps ? Memory.getLong(at + DEVICE_ATTR_EX.at("hca_core_clock")) : 0,
-                capabilities,
-                onDemandPaging());
+                Memory.getUnsignedShort(at + DEVICE_ATTR.at("max_pkeys")),
+                capabilities);
     }
 
     private OnDemandPaging onDemandPaging() {

@@ -28,6 +28,7 @@ import verbena.verbs.UnsupportedException;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
+import verbena.verbs.spi.CompletionAccess;
 import verbena.verbs.spi.OwnedObject;
 
 /// A completion queue of C's. Completions are taken from it in small batches, into memory of its own, and given
@@ -45,7 +46,7 @@ public final class IbvCompletionQueue extends OwnedObject implements OpenContext
     private static final long SLID = WC.at("slid");
     private static final long SL = WC.at("sl");
     private static final long PATH_BITS = WC.at("dlid_path_bits");
-    private static final int KNOWN_FLAGS = WorkCompletion.GRH | WorkCompletion.WITH_IMM | WorkCompletion.WITH_INV;
+    private static final int KNOWN_FLAGS = CompletionAccess.GRH | CompletionAccess.WITH_IMM | CompletionAccess.WITH_INV;
     /// soft-RoCE gives out the kernel's own numbers, in which this is the flag of a withdrawn key (Linux 6.1).
     private static final int KERNEL_WITH_INV = 1 << 2;
 
@@ -102,7 +103,7 @@ public final class IbvCompletionQueue extends OwnedObject implements OpenContext
         super("completion queue " + token);
         this.context = context;
         this.ops = context.ops();
-        this.hasKernelFlags = context.attributes().vendorId() == DeviceQuery.SOFT_ROCE;
+        this.hasKernelFlags = context.attributes().identity().vendorId() == DeviceQuery.SOFT_ROCE;
         this.token = token;
         this.channel = channel.orElse(null);
         madeFrom(channel.isPresent() ? List.of(context, channel.get()) : List.of(context));
@@ -200,22 +201,23 @@ public final class IbvCompletionQueue extends OwnedObject implements OpenContext
         int told = Memory.second(sourceQpnAndFlags);
         int flags = told & KNOWN_FLAGS;
         if (hasKernelFlags && (told & KERNEL_WITH_INV) != 0) {
-            flags |= WorkCompletion.WITH_INV;
+            flags |= CompletionAccess.WITH_INV;
         }
         int data = Memory.first(immediateAndQpn);
-        wc.fill(
+        CompletionAccess.fill(
+                wc,
                 wrId,
                 WcStatus.SUCCESS,
                 OPCODES[Memory.second(statusAndOpcode) & 0xFF],
                 Memory.first(vendorErrorAndBytes),
                 Integer.toUnsignedLong(Memory.second(vendorErrorAndBytes)),
-                (flags & WorkCompletion.WITH_IMM) != 0 ? Memory.swap(data) : data,
+                (flags & CompletionAccess.WITH_IMM) != 0 ? Memory.swap(data) : data,
                 Memory.second(immediateAndQpn),
                 sender(at, Memory.first(sourceQpnAndFlags)),
                 flags,
                 "");
         if (timestamped != null) {
-            wc.stamp(timestamped.ticks(index));
+            CompletionAccess.stamp(wc, timestamped.ticks(index));
         }
     }
 
@@ -224,13 +226,14 @@ public final class IbvCompletionQueue extends OwnedObject implements OpenContext
         int lid = qpn == 0 ? 0 : Memory.getUnsignedShort(at + SLID);
         return lid == 0
                 ? qpn & 0xFF_FFFF
-                : WorkCompletion.sender(
+                : CompletionAccess.sender(
                         qpn & 0xFF_FFFF, lid, Memory.getByte(at + SL) & 0xF, Memory.getByte(at + PATH_BITS) & 0x7F);
     }
 
     private void fillFailed(WorkCompletion wc, long wrId, int status, int vendorError, int qpn) {
         context.onFailedRequest(qpn);
-        wc.fill(
+        CompletionAccess.fill(
+                wc,
                 wrId,
                 status > 0 && status < STATUSES.length ? STATUSES[status] : WcStatus.GENERAL_ERR,
                 WcOpcode.SEND,
@@ -396,7 +399,7 @@ public final class IbvCompletionQueue extends OwnedObject implements OpenContext
                         entries,
                         "the device says " + Errno.text(error) + ": more completions are in the queue, or it has"
                                 + " none of this size; maxCqe is "
-                                + context.attributes().maxCqe());
+                                + context.attributes().queues().maxCqe());
             }
             capacity = Memory.getInt(address + CQ.at("cqe"));
         } finally {

@@ -48,7 +48,7 @@ public final class IbvDeviceMemory extends OwnedObject implements DeviceMemory {
             throw new ResourceLimitException(
                     "allocateDeviceMemory",
                     "maxDeviceMemoryBytes",
-                    context.attributes().maxDeviceMemoryBytes(),
+                    context.attributes().memory().maxDeviceMemoryBytes(),
                     "asked for " + bytes + "; the device says " + Errno.text(made.errno()));
         }
         address = made.value();

@@ -59,7 +59,7 @@ final class IbvFlow extends OwnedObject implements PacketFlow {
 
     private static void check(FlowRule rule) {
         for (FlowRule.Match match : rule.matches()) {
-            if (match.field() == FlowField.IPV6_FLOW && (match.maskLow() & ~FLOW_LABEL) != 0) {
+            if (match.field() == FlowField.IPV6_FLOW && (match.mask().low() & ~FLOW_LABEL) != 0) {
                 throw new IllegalArgumentException(
                         "attachFlow: rule: a card compares the flow label of IPV6_FLOW only");
             }

@@ -89,7 +89,7 @@ public final class IbvProtectionDomain extends OwnDomain {
         checkOpen("registerAddressSpace");
         Set<Access> all = Registration.ofAddressSpace("registerAddressSpace", access);
         checkAccess("registerAddressSpace", all);
-        if (!owner().attributes().onDemandPaging().hasAddressSpace()) {
+        if (!owner().attributes().memory().onDemandPaging().hasAddressSpace()) {
             throw new UnsupportedException(
                     "registerAddressSpace",
                     Capability.ON_DEMAND_PAGING,

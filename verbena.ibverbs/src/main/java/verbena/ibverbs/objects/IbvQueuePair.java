@@ -35,14 +35,15 @@ import verbena.verbs.PacketFlow;
 import verbena.verbs.PathMigration;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QpAttribute;
-import verbena.verbs.QpAttributes;
 import verbena.verbs.QpModification;
 import verbena.verbs.QpState;
 import verbena.verbs.QpType;
 import verbena.verbs.QueuePair;
+import verbena.verbs.QueuePairAttributes;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.ReceiveBatch;
 import verbena.verbs.ResourceLimitException;
+import verbena.verbs.RnrTimer;
 import verbena.verbs.SendBatch;
 import verbena.verbs.spi.OwnedObject;
 import verbena.verbs.spi.QpStateTable;
@@ -361,35 +362,39 @@ public final class IbvQueuePair extends OwnedObject implements QueuePair {
     }
 
     @Override
-    public synchronized QpAttributes query() {
+    public synchronized QueuePairAttributes query() {
         checkOpen("query");
         try (Arena arena = Arena.ofConfined()) {
             long at = ask(arena, (1 << 21) - 1);
             QpState state = asked(Memory.getInt(at + QP_ATTR.at("qp_state")));
-            return new QpAttributes(
+            return new QueuePairAttributes(
                     state,
-                    PortQuery.mtu(Memory.getInt(at + QP_ATTR.at("path_mtu"))),
-                    Memory.getInt(at + QP_ATTR.at("qkey")),
-                    Memory.getInt(at + QP_ATTR.at("rq_psn")) & Endpoint.PSN_MASK,
-                    Memory.getInt(at + QP_ATTR.at("sq_psn")) & Endpoint.PSN_MASK,
-                    Memory.getInt(at + QP_ATTR.at("dest_qp_num")) & Endpoint.QPN_MASK,
-                    Modification.access(Memory.getInt(at + QP_ATTR.at("qp_access_flags"))),
-                    AddressVectors.read(at + QP_ATTR.at("ah_attr")),
-                    AddressVectors.read(at + QP_ATTR.at("alt_ah_attr"))
-                            .map(path -> new AlternatePath(
-                                    path,
-                                    Memory.getUnsignedShort(at + QP_ATTR.at("alt_pkey_index")),
-                                    new AckTimeout(Memory.getUnsignedByte(at + QP_ATTR.at("alt_timeout")) & 31))),
-                    migration(Memory.getInt(at + QP_ATTR.at("path_mig_state"))),
-                    Memory.getUnsignedShort(at + QP_ATTR.at("pkey_index")),
-                    Math.max(1, Memory.getUnsignedByte(at + QP_ATTR.at("port_num"))),
                     Memory.getUnsignedByte(at + QP_ATTR.at("sq_draining")) != 0,
-                    Memory.getUnsignedByte(at + QP_ATTR.at("max_rd_atomic")),
-                    Memory.getUnsignedByte(at + QP_ATTR.at("max_dest_rd_atomic")),
-                    new verbena.verbs.RnrTimer(Memory.getUnsignedByte(at + QP_ATTR.at("min_rnr_timer")) & 31),
-                    new AckTimeout(Memory.getUnsignedByte(at + QP_ATTR.at("timeout")) & 31),
-                    Memory.getUnsignedByte(at + QP_ATTR.at("retry_cnt")),
-                    Memory.getUnsignedByte(at + QP_ATTR.at("rnr_retry")),
+                    Math.max(1, Memory.getUnsignedByte(at + QP_ATTR.at("port_num"))),
+                    Memory.getUnsignedShort(at + QP_ATTR.at("pkey_index")),
+                    Memory.getInt(at + QP_ATTR.at("qkey")),
+                    Modification.access(Memory.getInt(at + QP_ATTR.at("qp_access_flags"))),
+                    new QueuePairAttributes.Peer(
+                            Memory.getInt(at + QP_ATTR.at("dest_qp_num")) & Endpoint.QPN_MASK,
+                            AddressVectors.read(at + QP_ATTR.at("ah_attr")),
+                            PortQuery.mtu(Memory.getInt(at + QP_ATTR.at("path_mtu"))),
+                            AddressVectors.read(at + QP_ATTR.at("alt_ah_attr"))
+                                    .map(path -> new AlternatePath(
+                                            path,
+                                            Memory.getUnsignedShort(at + QP_ATTR.at("alt_pkey_index")),
+                                            new AckTimeout(
+                                                    Memory.getUnsignedByte(at + QP_ATTR.at("alt_timeout")) & 31))),
+                            migration(Memory.getInt(at + QP_ATTR.at("path_mig_state")))),
+                    new QueuePairAttributes.Sending(
+                            Memory.getInt(at + QP_ATTR.at("sq_psn")) & Endpoint.PSN_MASK,
+                            Memory.getUnsignedByte(at + QP_ATTR.at("max_rd_atomic")),
+                            new AckTimeout(Memory.getUnsignedByte(at + QP_ATTR.at("timeout")) & 31),
+                            Memory.getUnsignedByte(at + QP_ATTR.at("retry_cnt")),
+                            Memory.getUnsignedByte(at + QP_ATTR.at("rnr_retry"))),
+                    new QueuePairAttributes.Receiving(
+                            Memory.getInt(at + QP_ATTR.at("rq_psn")) & Endpoint.PSN_MASK,
+                            Memory.getUnsignedByte(at + QP_ATTR.at("max_dest_rd_atomic")),
+                            new RnrTimer(Memory.getUnsignedByte(at + QP_ATTR.at("min_rnr_timer")) & 31)),
                     options);
         }
     }
@@ -426,7 +431,7 @@ public final class IbvQueuePair extends OwnedObject implements QueuePair {
             throw new ResourceLimitException(
                     "attachMulticast",
                     "maxMulticastGroups",
-                    context.attributes().maxMulticastGroups(),
+                    context.attributes().datagrams().maxMulticastGroups(),
                     "the device says " + Errno.text(error));
         }
         if (error != 0) {

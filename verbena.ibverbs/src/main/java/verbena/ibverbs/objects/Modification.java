@@ -63,10 +63,10 @@ final class Modification {
         Memory.putByte(at + QP_ATTR.at("port_num"), port);
         Memory.putByte(
                 at + QP_ATTR.at("max_rd_atomic"),
-                number(QpAttribute.MAX_QP_RD_ATOMIC, 0, limits.maxQpInitiatorReadAtomic(), 0));
+                number(QpAttribute.MAX_QP_RD_ATOMIC, 0, limits.transport().maxQpInitiatorReadAtomic(), 0));
         Memory.putByte(
                 at + QP_ATTR.at("max_dest_rd_atomic"),
-                number(QpAttribute.MAX_DEST_RD_ATOMIC, 0, limits.maxQpReadAtomic(), 0));
+                number(QpAttribute.MAX_DEST_RD_ATOMIC, 0, limits.transport().maxQpReadAtomic(), 0));
         Memory.putByte(at + QP_ATTR.at("retry_cnt"), number(QpAttribute.RETRY_CNT, 0, 7, 0));
         Memory.putByte(at + QP_ATTR.at("rnr_retry"), number(QpAttribute.RNR_RETRY, 0, 7, 0));
         Memory.putByte(

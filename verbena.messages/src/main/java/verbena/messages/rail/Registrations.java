@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Set;
 import verbena.verbs.Access;
-import verbena.verbs.spi.LastingMemory;
+import verbena.verbs.internal.LastingMemory;
 
 /// Registrations of programs' memory. One transfer uses a registration at a time. When it is done, the registration
 /// waits for the next transfer of the same memory. To register again costs time, and a peer of `shm` needs packets

@@ -29,6 +29,10 @@ import verbena.verbs.RemoteMemory;
 public final class Remote implements PeerOwner {
     /// Frames to it under way at once.
     static final int SENDS = 32;
+    /// The text of a loss that this side has caused: it closed the peer.
+    public static final String CLOSED = "this side has closed it";
+    /// The text of a loss that this side has caused: it closed the worker.
+    public static final String WORKER_CLOSED = "the worker is closed";
 
     private final Peer peer;
     private final Ways ways;
@@ -212,9 +216,14 @@ public final class Remote implements PeerOwner {
         token.completeExceptionally(lost("connect", why));
     }
 
+    /// Returns the reason of a loss: which side has ended it.
+    public static Reason reason(String why) {
+        return why.equals(CLOSED) || why.equals(WORKER_CLOSED) ? Reason.CLOSED : Reason.DISCONNECTED;
+    }
+
     /// Returns the exception for a request that the loss of the peer has ended.
     public ConnectionException lost(String verb, String why) {
-        return new ConnectionException(Reason.DISCONNECTED, verb + ": " + this + ": " + why);
+        return new ConnectionException(reason(why), verb + ": " + this + ": " + why);
     }
 
     /// Closes its connections, once. Without the lock of the worker: it waits for the device.

@@ -79,7 +79,7 @@ import verbena.verbs.spi.OwnedObject;
 /// 5. The sleepers' lock of a completion queue. An engine takes it to wake sleepers, so no sleeper calls an engine.
 /// 6. The innermost: the pollers' lock of a completion queue, event queues, key tables, slabs, the lists of an XRC
 ///    domain, the trees of [OwnedObject]. A thread holds them briefly; under them it calls and waits for nothing.
-public final class DeviceContext extends OwnedObject implements SoftContext, ObservedDevice {
+public final class DeviceContext extends OwnedObject implements SoftContext, ObservedDevice, ConnectionService.Owner {
     private final Device device;
     private final Mtu mtu;
     private final Engines engines;

@@ -11,7 +11,6 @@ import verbena.nic.kind.DeviceKind;
 import verbena.nic.kind.DeviceLimits;
 import verbena.nic.kind.DeviceProfile;
 import verbena.nic.kind.GidTable;
-import verbena.nic.link.Link;
 import verbena.verbs.AtomicCapability;
 import verbena.verbs.Capability;
 import verbena.verbs.Device;
@@ -21,6 +20,7 @@ import verbena.verbs.Mtu;
 import verbena.verbs.OnDemandPaging;
 import verbena.verbs.OnDemandPaging.Use;
 import verbena.verbs.PortAttributes;
+import verbena.verbs.PortAttributes.Link;
 import verbena.verbs.PortState;
 import verbena.verbs.QpType;
 
@@ -34,50 +34,46 @@ record DeviceFacts(Device device, Mtu mtu, DeviceKind kind, Engines engines, Gid
     private static final String FIRMWARE = "verbena 0.1";
     private static final long PAGE_SIZES = 0xFFFF_F000L;
     private static final int ACK_DELAY = 15; // 4.096 us * 2^15
-    private static final int PHYSICALLY_UP = 5;
-    private static final int PHYSICALLY_DISABLED = 3;
 
     DeviceAttributes attributes() {
         DeviceProfile profile = kind.profile();
         return new DeviceAttributes(
-                FIRMWARE,
-                device.nodeGuid(),
-                device.nodeGuid(),
-                Long.MAX_VALUE,
-                PAGE_SIZES,
-                NO_VENDOR,
-                0,
-                0,
-                engines.queuePairsMax(),
-                DeviceLimits.QP_WR_MAX,
-                DeviceLimits.SGE_MAX,
-                DeviceLimits.SGE_MAX,
-                DeviceLimits.INLINE_MAX,
-                DeviceLimits.CQ_MAX,
-                DeviceLimits.CQE_MAX,
-                DeviceLimits.MR_MAX,
-                DeviceLimits.PD_MAX,
-                DeviceLimits.READ_ATOMIC_MAX,
-                DeviceLimits.READ_ATOMIC_MAX * engines.queuePairsMax(),
-                DeviceLimits.READ_ATOMIC_MAX,
-                AtomicCapability.HCA,
-                DeviceLimits.MR_MAX,
-                profile.multicastGroups(),
-                profile.multicastAttached(),
-                profile.multicastGroups() * profile.multicastAttached(),
-                profile.addressHandles(),
-                DeviceLimits.SRQ_MAX,
-                DeviceLimits.QP_WR_MAX,
-                DeviceLimits.SGE_MAX,
+                new DeviceAttributes.Identity(FIRMWARE, device.nodeGuid(), device.nodeGuid(), NO_VENDOR, 0, 0),
+                new DeviceAttributes.QueueLimits(
+                        engines.queuePairsMax(),
+                        DeviceLimits.QP_WR_MAX,
+                        DeviceLimits.SGE_MAX,
+                        DeviceLimits.SGE_MAX,
+                        DeviceLimits.INLINE_MAX,
+                        DeviceLimits.CQ_MAX,
+                        DeviceLimits.CQE_MAX,
+                        DeviceLimits.SRQ_MAX,
+                        DeviceLimits.QP_WR_MAX,
+                        DeviceLimits.SGE_MAX),
+                new DeviceAttributes.MemoryLimits(
+                        DeviceLimits.PD_MAX,
+                        DeviceLimits.MR_MAX,
+                        DeviceLimits.MR_MAX,
+                        Long.MAX_VALUE,
+                        DeviceLimits.DEVICE_MEMORY_BYTES_MAX,
+                        PAGE_SIZES,
+                        onDemandPaging(profile)),
+                new DeviceAttributes.TransportLimits(
+                        DeviceLimits.MESSAGE_BYTES_MAX,
+                        DeviceLimits.READ_ATOMIC_MAX,
+                        DeviceLimits.READ_ATOMIC_MAX * engines.queuePairsMax(),
+                        DeviceLimits.READ_ATOMIC_MAX,
+                        AtomicCapability.HCA,
+                        ACK_DELAY),
+                new DeviceAttributes.DatagramLimits(
+                        profile.addressHandles(),
+                        profile.multicastGroups(),
+                        profile.multicastAttached(),
+                        profile.multicastGroups() * profile.multicastAttached()),
+                DeviceAttributes.Clock.NONE,
                 1,
-                ACK_DELAY,
                 1,
-                DeviceLimits.MESSAGE_BYTES_MAX,
-                DeviceLimits.DEVICE_MEMORY_BYTES_MAX,
-                0,
-                0,
-                profile.capabilities(),
-                onDemandPaging(profile));
+                profile.capabilities());
     }
 
     /// Returns the uses of such memory: all that requests do with any memory.
@@ -119,26 +115,22 @@ record DeviceFacts(Device device, Mtu mtu, DeviceKind kind, Engines engines, Gid
         boolean active = isOpen && gids.isLive();
         return kind.port(new PortAttributes(
                 active ? PortState.ACTIVE : PortState.DOWN,
+                LinkLayer.ETHERNET,
+                new Link(active ? Link.State.LINK_UP : Link.State.DISABLED, Link.Width.X1, Link.Speed.SDR),
+                PortAttributes.Lids.NONE,
                 Mtu.MTU_4096,
                 mtu,
                 gids.entries().size(),
-                0,
+                1,
                 DeviceLimits.MESSAGE_BYTES_MAX,
-                1,
-                0,
-                0,
-                0,
-                1,
-                1,
-                active ? PHYSICALLY_UP : PHYSICALLY_DISABLED,
-                LinkLayer.ETHERNET));
+                0));
     }
 
     /// Returns the counters of all engines and links, summed by name, and those of the kind of device.
     SortedMap<String, Long> counters() {
         SortedMap<String, Long> all = new TreeMap<>();
         for (Engine engine : engines.all()) {
-            Link link = engine.link();
+            var link = engine.link();
             engine.counters().snapshot().forEach((name, count) -> all.merge(name, count, Long::sum));
             all.merge("dropped.malformed", link.malformed(), Long::sum);
             all.merge("received.packets", link.malformed(), Long::sum);

@@ -16,10 +16,10 @@ import verbena.verbs.InvalidAttributesException;
 import verbena.verbs.Mtu;
 import verbena.verbs.PathMigration;
 import verbena.verbs.QpAttribute;
-import verbena.verbs.QpAttributes;
 import verbena.verbs.QpModification;
 import verbena.verbs.QpState;
 import verbena.verbs.QpType;
+import verbena.verbs.QueuePairAttributes;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.RnrTimer;
 
@@ -189,31 +189,21 @@ final class QueuePairSettings {
         }
     }
 
-    /// Returns all attributes of the queue pair.
+    /// Returns the state and all attributes of the queue pair.
     ///
     /// @param draining whether SQD still waits for started requests
-    QpAttributes attributes(boolean draining, QueuePairOptions options) {
+    QueuePairAttributes attributes(boolean draining, QueuePairOptions options) {
         var p = parameters;
-        return new QpAttributes(
+        return new QueuePairAttributes(
                 p.state,
-                Mtu.ofBytes(p.pathMtu),
-                p.qkey,
-                p.rqPsn,
-                p.sqPsn,
-                p.destinationQpn,
-                Access.ofBits(p.access),
-                path,
-                alternate,
-                p.migration,
-                p.pkeyIndex,
-                1,
                 draining,
-                p.readsOutstandingMax,
-                p.readsServedMax,
-                new RnrTimer(p.minRnrTimerCode),
-                ackTimeout,
-                p.retryCount,
-                p.rnrRetry,
+                1,
+                p.pkeyIndex,
+                p.qkey,
+                Access.ofBits(p.access),
+                new QueuePairAttributes.Peer(p.destinationQpn, path, Mtu.ofBytes(p.pathMtu), alternate, p.migration),
+                new QueuePairAttributes.Sending(p.sqPsn, p.readsOutstandingMax, ackTimeout, p.retryCount, p.rnrRetry),
+                new QueuePairAttributes.Receiving(p.rqPsn, p.readsServedMax, new RnrTimer(p.minRnrTimerCode)),
                 options);
     }
 }

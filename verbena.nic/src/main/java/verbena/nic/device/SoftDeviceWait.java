@@ -13,7 +13,7 @@ import verbena.foreign.linux.Pollfds;
 import verbena.nic.engine.Engine;
 import verbena.nic.engine.Engines;
 import verbena.nic.engine.SpinPolicy;
-import verbena.verbs.spi.DeviceWait;
+import verbena.verbs.internal.DeviceWait;
 
 /// A waiter that visits an engine ([Engine#visit]), and sleeps by a poll(2) that watches further descriptors.
 final class SoftDeviceWait implements DeviceWait {
@@ -116,8 +116,13 @@ final class SoftDeviceWait implements DeviceWait {
     }
 
     @Override
-    public void parked(int change) {
-        engines.parked(change);
+    public void beginElsewhere() {
+        engines.parked(1);
+    }
+
+    @Override
+    public void endElsewhere() {
+        engines.parked(-1);
     }
 
     @Override

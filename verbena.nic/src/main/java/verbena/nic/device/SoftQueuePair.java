@@ -27,10 +27,10 @@ import verbena.verbs.InvalidStateException;
 import verbena.verbs.PacketFlow;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QpAttribute;
-import verbena.verbs.QpAttributes;
 import verbena.verbs.QpModification;
 import verbena.verbs.QpState;
 import verbena.verbs.QpType;
+import verbena.verbs.QueuePairAttributes;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.ReceiveBatch;
 import verbena.verbs.ResourceLimitException;
@@ -339,7 +339,7 @@ public final class SoftQueuePair extends OwnedObject implements DeviceQueuePair 
     }
 
     @Override
-    public QpAttributes query() {
+    public QueuePairAttributes query() {
         checkOpen("query");
         return engine.call(() -> settings.attributes(driver.isDraining(), options()));
     }

@@ -12,7 +12,7 @@ import verbena.verbs.AddressHandle;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.MemoryWindow;
 import verbena.verbs.WcStatus;
-import verbena.verbs.spi.FaultySends;
+import verbena.verbs.internal.FaultySends;
 import verbena.verbs.spi.OwnedObject;
 import verbena.verbs.spi.SendOperation;
 import verbena.wire.ib.Feth;

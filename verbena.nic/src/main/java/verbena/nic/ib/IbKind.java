@@ -16,6 +16,7 @@ import verbena.verbs.InvalidStateException;
 import verbena.verbs.LinkLayer;
 import verbena.verbs.Mtu;
 import verbena.verbs.PortAttributes;
+import verbena.verbs.PortAttributes.Link;
 import verbena.verbs.PortState;
 import verbena.verbs.StaticRate;
 import verbena.verbs.spi.ConnectionService.GroupJoin;
@@ -25,8 +26,6 @@ import verbena.verbs.spi.ConnectionService.Watch;
 /// The InfiniBand transport on a native link: as [RoceKind], with a port that has a LID. Path records of the subnet
 /// lead the connection manager to its peers ([IbWays]).
 final class IbKind extends RoceKind {
-    private static final int LINK_UP = 5;
-    private static final int POLLING = 2;
 
     /// More than two questions take.
     private static final int PATIENCE_SECONDS = 10;
@@ -106,19 +105,18 @@ final class IbKind extends RoceKind {
         PortState state = isOpen ? state(port.state()) : PortState.DOWN;
         return new PortAttributes(
                 state,
+                LinkLayer.INFINIBAND,
+                new Link(
+                        state == PortState.DOWN ? Link.State.POLLING : Link.State.LINK_UP,
+                        Link.Width.ofCode(port.width()),
+                        Link.Speed.ofCode(port.speed())),
+                new PortAttributes.Lids(port.lid(), port.subnetManagerLid(), port.lmc()),
                 Mtu.MTU_4096,
                 activeMtu,
                 1,
-                0,
-                maxMessageBytes,
                 NodePort.PKEYS,
-                port.lid(),
-                port.subnetManagerLid(),
-                port.lmc(),
-                port.width(),
-                port.speed(),
-                state == PortState.DOWN ? POLLING : LINK_UP,
-                LinkLayer.INFINIBAND);
+                maxMessageBytes,
+                0);
     }
 
     private static PortState state(int code) {

@@ -32,10 +32,10 @@ import verbena.verbs.cm.ConnectionParameters;
 import verbena.verbs.cm.EndedBy;
 import verbena.verbs.cm.PeerParameters;
 import verbena.verbs.cm.PrivateData;
-import verbena.verbs.spi.ConnectionService.End;
 import verbena.verbs.spi.ConnectionService.Exchange;
 import verbena.verbs.spi.ConnectionService.Listener;
 import verbena.verbs.spi.ConnectionService.News;
+import verbena.verbs.spi.ConnectionService.OwnSide;
 import verbena.wire.iwarp.MpaFrame;
 import verbena.wire.iwarp.StreamTerms;
 
@@ -114,7 +114,7 @@ final class StreamConnection implements Exchange, StreamHandler, StreamDriver.Ow
             Gid local,
             Gid remote,
             int remotePort,
-            End own,
+            OwnSide own,
             Listener listener) {
         MpaEnd end = mpaEnd(service, own);
         MpaSecret secret = MpaSecret.active(
@@ -138,7 +138,7 @@ final class StreamConnection implements Exchange, StreamHandler, StreamDriver.Ow
         return active;
     }
 
-    private static MpaEnd mpaEnd(StreamConnections service, End own) {
+    private static MpaEnd mpaEnd(StreamConnections service, OwnSide own) {
         ConnectionParameters parameters = own.parameters();
         return new MpaEnd(
                 service.isCrcWanted(),
@@ -161,12 +161,12 @@ final class StreamConnection implements Exchange, StreamHandler, StreamDriver.Ow
         }
     }
 
-    private static int keepAliveSeconds(End own) {
+    private static int keepAliveSeconds(OwnSide own) {
         return (int) Math.min(
                 Integer.MAX_VALUE, Math.ceilDiv(own.parameters().keepAlive().toMillis(), 1_000L));
     }
 
-    private void attach(End own, String verb) {
+    private void attach(OwnSide own, String verb) {
         LocalQueuePair local = own.queuePair().orElse(null) instanceof LocalQueuePair made
                 ? made
                 : service.host().queuePairs().get(own.qpn());
@@ -410,7 +410,7 @@ final class StreamConnection implements Exchange, StreamHandler, StreamDriver.Ow
 
     /// Returns an empty modification: the stream takes the queue pair to RTS when it begins.
     @Override
-    public QpModification modification(QpState to, End own) {
+    public QpModification modification(QpState to, OwnSide own) {
         if (to != QpState.RTR && to != QpState.RTS) {
             throw new IllegalArgumentException("to: RTR or RTS, got " + to);
         }
@@ -418,7 +418,7 @@ final class StreamConnection implements Exchange, StreamHandler, StreamDriver.Ow
     }
 
     @Override
-    public void accept(End own) {
+    public void accept(OwnSide own) {
         on("accept", () -> {
             MpaTerms _ = mpa.requireRequest();
             attach(own, "accept");

@@ -281,7 +281,7 @@ final class StreamConnections implements ConnectionService, Scheduled {
     // ---- calls
 
     @Override
-    public Exchange connect(Call call, End own, Listener listener) {
+    public Exchange connect(Route call, OwnSide own, Listener listener) {
         requireStreams("connect", call.space());
         return host.engine().call(() -> {
             Port from = call.localPort() == 0 ? null : find(call.local(), call.localPort());

@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import verbena.verbs.FlowField;
 import verbena.verbs.FlowRule;
+import verbena.verbs.Gid;
 import verbena.wire.BigEndian;
 import verbena.wire.roce.Ethernet;
 
@@ -103,7 +104,9 @@ final class FrameHeaders {
         int lowBytes = Math.min(bytes, Long.BYTES);
         long low = number(from + bytes - lowBytes, lowBytes);
         long high = number(from, bytes - lowBytes);
-        return ((low ^ match.low()) & match.maskLow()) == 0 && ((high ^ match.high()) & match.maskHigh()) == 0;
+        Gid value = match.value();
+        Gid mask = match.mask();
+        return ((low ^ value.low()) & mask.low()) == 0 && ((high ^ value.high()) & mask.high()) == 0;
     }
 
     private long number(int from, int bytes) {

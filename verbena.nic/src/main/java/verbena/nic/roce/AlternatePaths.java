@@ -3,7 +3,7 @@ package verbena.nic.roce;
 import java.util.Optional;
 import verbena.cm.CmConnection;
 import verbena.verbs.AddressVector;
-import verbena.verbs.QpAttributes;
+import verbena.verbs.QueuePairAttributes;
 import verbena.wire.cm.Apr;
 import verbena.wire.cm.CmPath;
 import verbena.wire.cm.Req;
@@ -27,8 +27,8 @@ final class AlternatePaths {
         queuePair.look(now -> service.host().engine().execute(() -> leave(of, now)));
     }
 
-    private void leave(CmConnection of, QpAttributes now) {
-        Optional<AddressVector> path = now.path();
+    private void leave(CmConnection of, QueuePairAttributes now) {
+        Optional<AddressVector> path = now.peer().path();
         if (path.isEmpty()) {
             return;
         }
@@ -38,7 +38,7 @@ final class AlternatePaths {
         boolean isAsking = of.isActive()
                 && of.state() == CmConnection.State.ESTABLISHED
                 && req.hasAlternate()
-                && now.alternatePath().isEmpty(); // the program loads paths by itself
+                && now.peer().alternatePath().isEmpty(); // the program loads paths by itself
         if (isAsking) {
             CmPath left = lid == req.alternate().remoteLid() ? req.primary() : req.alternate();
             tell(() -> of.paths().ask(left, service.host().engine().nowNanos()));

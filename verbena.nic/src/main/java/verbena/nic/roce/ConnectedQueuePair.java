@@ -8,11 +8,11 @@ import verbena.cm.CmRoute;
 import verbena.nic.kind.LocalQueuePair;
 import verbena.verbs.AlternatePath;
 import verbena.verbs.PathMigration;
-import verbena.verbs.QpAttributes;
 import verbena.verbs.QpModification;
+import verbena.verbs.QueuePairAttributes;
 import verbena.verbs.VerbsException;
 import verbena.verbs.cm.ConnectionParameters;
-import verbena.verbs.spi.ConnectionService.End;
+import verbena.verbs.spi.ConnectionService.OwnSide;
 
 /// The queue pair that a connection of the communication manager is about; there is none when the program brings a
 /// number only. Confined to the first engine; the queue pair may live on another.
@@ -42,7 +42,7 @@ final class ConnectedQueuePair {
         return qpn;
     }
 
-    private static @Nullable LocalQueuePair of(End own) {
+    private static @Nullable LocalQueuePair of(OwnSide own) {
         return own.queuePair().orElse(null) instanceof LocalQueuePair local ? local : null;
     }
 
@@ -51,7 +51,7 @@ final class ConnectedQueuePair {
         return (FrameDriver) queuePair.driver();
     }
 
-    void attach(End own, Listener listener) {
+    void attach(OwnSide own, Listener listener) {
         qpn = own.qpn();
         LocalQueuePair local = of(own);
         if (local != null) {
@@ -97,7 +97,7 @@ final class ConnectedQueuePair {
     }
 
     /// Shows its attributes to `then`, on its engine.
-    void look(Consumer<QpAttributes> then) {
+    void look(Consumer<QueuePairAttributes> then) {
         LocalQueuePair local = queuePair;
         if (local != null) {
             local.engine().execute(() -> then.accept(local.query()));
@@ -117,10 +117,10 @@ final class ConnectedQueuePair {
 
     private static boolean isLoaded(LocalQueuePair local, AlternatePath path) {
         try {
-            if (local.query().pathMigration() == PathMigration.ARMED) {
-                local.modify(new QpModification().pathMigration(PathMigration.MIGRATED));
+            if (local.query().peer().pathMigration() == PathMigration.ARMED) {
+                local.modify(new QpModification().withPathMigration(PathMigration.MIGRATED));
             }
-            local.modify(new QpModification().alternatePath(path).pathMigration(PathMigration.REARM));
+            local.modify(new QpModification().withAlternatePath(path).withPathMigration(PathMigration.REARM));
             return true;
         } catch (VerbsException _) {
             return false; // it has ended, or its program changes it
@@ -147,7 +147,7 @@ final class ConnectedQueuePair {
 
     /// Returns the UDP port that this side's packets leave from, which the peer may insist on; 0 when it is not
     /// known.
-    static int sourcePort(End own, CmRoute route) {
+    static int sourcePort(OwnSide own, CmRoute route) {
         LocalQueuePair local = of(own);
         return local == null ? 0 : local.engine().link().sourcePort(route.local(), route.remote());
     }

@@ -9,7 +9,7 @@ import verbena.verbs.AddressVector;
 import verbena.verbs.Gid;
 import verbena.verbs.ResourceLimitException;
 import verbena.verbs.cm.PrivateData;
-import verbena.verbs.spi.ConnectionService.End;
+import verbena.verbs.spi.ConnectionService.OwnSide;
 
 /// The part that a connection needs of the service that makes it, and of the device behind it.
 interface ConnectionHost {
@@ -46,7 +46,7 @@ interface ConnectionHost {
     AddressVector path(CmRoute route, int trafficClass);
 
     /// Returns the request of this end for a connection, with the known fields of the path.
-    CmCall call(long serviceId, CmRoute route, End own, int mtu);
+    CmCall call(long serviceId, CmRoute route, OwnSide own, int mtu);
 
     /// Counts and reports a peer that has not proven the secret. Called by the engine's owner.
     void unproven(CmRoute route, CmRefusal why);

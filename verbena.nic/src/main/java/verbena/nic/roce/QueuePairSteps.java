@@ -12,7 +12,7 @@ import verbena.verbs.QpState;
 import verbena.verbs.QpType;
 import verbena.verbs.Transition;
 import verbena.verbs.cm.ConnectionParameters;
-import verbena.verbs.spi.ConnectionService.End;
+import verbena.verbs.spi.ConnectionService.OwnSide;
 import verbena.wire.cm.CmPath;
 import verbena.wire.cm.Rep;
 import verbena.wire.cm.Req;
@@ -38,7 +38,7 @@ final class QueuePairSteps {
     }
 
     /// Returns the modification for the side that has sent the REQ.
-    QpModification active(QpState to, End own, Req req, Rep rep) {
+    QpModification active(QpState to, OwnSide own, Req req, Rep rep) {
         CmPath offered = req.alternate();
         boolean isTaken = req.hasAlternate() && rep.failover() == Rep.FAILOVER_ACCEPTED;
         AddressVector alternate = isTaken ? alternate(offered, offered.localLid(), offered.remoteLid()) : null;
@@ -47,7 +47,7 @@ final class QueuePairSteps {
     }
 
     /// Returns the modification for the side that has received the REQ.
-    QpModification passive(QpState to, End own, Req req) {
+    QpModification passive(QpState to, OwnSide own, Req req) {
         var peer = new Peer(req.localQpn(), req.startingPsn(), req.rnrRetryCount(), req.responderResources());
         return step(to, own, req, peer, req.hasAlternate() ? offered(req.alternate()) : null);
     }
@@ -98,7 +98,7 @@ final class QueuePairSteps {
     /// @param reads how many it serves at once
     private record Peer(int qpn, int psn, int rnrRetry, int reads) {}
 
-    private QpModification step(QpState to, End own, Req req, Peer peer, @Nullable AddressVector alternate) {
+    private QpModification step(QpState to, OwnSide own, Req req, Peer peer, @Nullable AddressVector alternate) {
         ConnectionParameters parameters = own.parameters();
         boolean isUc = own.type() == QpType.UC;
         AddressVector path = service.path(route, req.primary().trafficClass())
@@ -117,7 +117,7 @@ final class QueuePairSteps {
                                 parameters.responderResources(),
                                 parameters.minRnrTimer());
                 QpModification change = step.modification();
-                yield alternate == null ? change : change.alternatePath(loaded(alternate, req.alternate()));
+                yield alternate == null ? change : change.withAlternatePath(loaded(alternate, req.alternate()));
             }
             case RTS -> {
                 var step = isUc
@@ -129,7 +129,7 @@ final class QueuePairSteps {
                                 peer.rnrRetry,
                                 Math.min(parameters.initiatorDepth(), peer.reads));
                 QpModification change = step.modification();
-                yield alternate == null ? change : change.pathMigration(PathMigration.REARM);
+                yield alternate == null ? change : change.withPathMigration(PathMigration.REARM);
             }
             case RESET, INIT, SQD, SQE, ERR -> throw new IllegalArgumentException("to: RTR or RTS, got " + to);
         };

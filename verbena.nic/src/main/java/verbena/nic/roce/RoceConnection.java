@@ -25,10 +25,10 @@ import verbena.verbs.cm.EndedBy;
 import verbena.verbs.cm.PeerParameters;
 import verbena.verbs.cm.PrivateData;
 import verbena.verbs.cm.Secret;
-import verbena.verbs.spi.ConnectionService.End;
 import verbena.verbs.spi.ConnectionService.Exchange;
 import verbena.verbs.spi.ConnectionService.Listener;
 import verbena.verbs.spi.ConnectionService.News;
+import verbena.verbs.spi.ConnectionService.OwnSide;
 import verbena.wire.cm.Rej;
 import verbena.wire.cm.RejectReason;
 import verbena.wire.cm.Rep;
@@ -105,7 +105,7 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
         listener = to;
     }
 
-    void begin(CommunicationManager manager, long serviceId, verbena.wire.cm.PrivateData privateData, End own) {
+    void begin(CommunicationManager manager, long serviceId, verbena.wire.cm.PrivateData privateData, OwnSide own) {
         ConnectionParameters parameters = own.parameters();
         proof.begin(parameters.secret());
         CmEnd end = end(own, parameters.responderResources(), parameters.initiatorDepth(), privateData);
@@ -191,7 +191,7 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
                 PrivateData.NONE));
     }
 
-    private CmEnd end(End own, int responderResources, int initiatorDepth, verbena.wire.cm.PrivateData said) {
+    private CmEnd end(OwnSide own, int responderResources, int initiatorDepth, verbena.wire.cm.PrivateData said) {
         return new CmEnd(
                 own.qpn(),
                 steps.startingPsn(),
@@ -370,7 +370,7 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
     }
 
     @Override
-    public QpModification modification(QpState to, End own) {
+    public QpModification modification(QpState to, OwnSide own) {
         return on("modification", () -> {
             Req req = begun().request();
             Rep rep = reply;
@@ -385,7 +385,7 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
         });
     }
 
-    private verbena.wire.cm.PrivateData toAcceptWith(End own) {
+    private verbena.wire.cm.PrivateData toAcceptWith(OwnSide own) {
         int proofBytes = proof.replyBytes();
         var said = ConnectionHost.fits(
                 "private data to accept with", own.parameters().privateData(), ACCEPT_BYTES - proofBytes);
@@ -395,7 +395,7 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
     }
 
     @Override
-    public void accept(End own) {
+    public void accept(OwnSide own) {
         ConnectionParameters parameters = own.parameters();
         var said = toAcceptWith(own);
         on("accept", () -> {

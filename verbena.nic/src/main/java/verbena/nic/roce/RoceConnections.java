@@ -392,7 +392,7 @@ final class RoceConnections implements ConnectionService, ConnectionHost {
     // ---- calls
 
     @Override
-    public Exchange connect(Call call, End own, Listener listener) {
+    public Exchange connect(Route call, OwnSide own, Listener listener) {
         var said = own.parameters().privateData();
         var route = new CmRoute(call.local(), call.remote());
         boolean isDatagram = call.space().isDatagram();
@@ -428,7 +428,7 @@ final class RoceConnections implements ConnectionService, ConnectionHost {
     }
 
     @Override
-    public CmCall call(long serviceId, CmRoute route, End own, int mtu) {
+    public CmCall call(long serviceId, CmRoute route, OwnSide own, int mtu) {
         ConnectionParameters parameters = own.parameters();
         var call = new CmCall(
                 serviceId,
@@ -453,6 +453,6 @@ final class RoceConnections implements ConnectionService, ConnectionHost {
                 .findFirst()
                 .orElseThrow(() -> new ConnectionException(
                         ConnectionException.Reason.ADDRESS, host.name() + " has " + route.local() + " no more"));
-        return ways.complete(new AddressVector(route.remote(), own.index(), 1, trafficClass, HOP_LIMIT, 0, 0, 0));
+        return ways.complete(AddressVector.to(route.remote(), own.index()).withTrafficClass(trafficClass));
     }
 }

@@ -22,13 +22,13 @@ import verbena.verbs.DeviceException;
 import verbena.verbs.GidEntry;
 import verbena.verbs.Mtu;
 import verbena.verbs.TransportType;
-import verbena.verbs.spi.WatchableDevice;
+import verbena.verbs.internal.QueryableDevice;
 
 /// RoCE v2 in user space, on the addresses of one network interface.
 ///
 /// @param name as [Device#name()]
 /// @param host the interface; its GIDs are the device's, none for an address of its own on loopback
-record RoceV2Device(String name, HostInterface host, DeviceOptions options) implements Device, WatchableDevice {
+record RoceV2Device(String name, HostInterface host, DeviceOptions options) implements Device, QueryableDevice {
     /// UDP port of RoCE v2 (IBTA A17.2).
     static final int PORT = 4791;
 
@@ -110,7 +110,7 @@ record RoceV2Device(String name, HostInterface host, DeviceOptions options) impl
     }
 
     @Override
-    public Context watch(DeviceException why) {
+    public Context openForQueries(DeviceException why) {
         if (!(why.getCause() instanceof LinkException cause)
                 || cause.kind() != LinkException.Kind.PORT_IN_USE
                 || gids().isEmpty()

@@ -12,10 +12,10 @@ import verbena.verbs.QpModification;
 import verbena.verbs.QpState;
 import verbena.verbs.cm.PeerParameters;
 import verbena.verbs.cm.PrivateData;
-import verbena.verbs.spi.ConnectionService.End;
 import verbena.verbs.spi.ConnectionService.Exchange;
 import verbena.verbs.spi.ConnectionService.Listener;
 import verbena.verbs.spi.ConnectionService.News;
+import verbena.verbs.spi.ConnectionService.OwnSide;
 import verbena.wire.cm.SidrRep;
 
 /// A request for the queue pair of a datagram service, as an exchange that is over with the answer (IBTA 12.11).
@@ -109,7 +109,7 @@ final class SidrExchange implements Exchange {
     }
 
     @Override
-    public QpModification modification(QpState to, End own) {
+    public QpModification modification(QpState to, OwnSide own) {
         throw new InvalidStateException("modification: datagrams need none; go to INIT, RTR and RTS");
     }
 
@@ -119,7 +119,7 @@ final class SidrExchange implements Exchange {
     }
 
     @Override
-    public void accept(End own) {
+    public void accept(OwnSide own) {
         var said = ConnectionHost.fits(
                 "private data to accept datagrams with", own.parameters().privateData(), ANSWER_BYTES);
         answer(SidrRep.VALID, own.qpn(), own.qkey(), said);

@@ -4,6 +4,7 @@ import verbena.cm.CmCall;
 import verbena.verbs.AddressVector;
 import verbena.verbs.Gid;
 import verbena.verbs.StaticRate;
+import verbena.verbs.spi.ConnectionService;
 import verbena.verbs.spi.ConnectionService.GroupJoin;
 import verbena.verbs.spi.ConnectionService.GroupListener;
 import verbena.verbs.spi.ConnectionService.Watch;
@@ -86,6 +87,6 @@ public interface Ways {
 
     /// Joins a group, as [verbena.verbs.spi.ConnectionService#join] does. Any thread.
     default Watch join(GroupJoin join, GroupListener listener) {
-        return join.atOnce(listener);
+        return ConnectionService.joinAtOnce(join, listener);
     }
 }

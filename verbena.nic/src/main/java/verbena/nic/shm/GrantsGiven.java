@@ -19,7 +19,7 @@ import verbena.transport.memory.KeyWatch;
 import verbena.transport.memory.MemoryTable;
 import verbena.transport.memory.Opening;
 import verbena.verbs.Access;
-import verbena.verbs.spi.LastingMemory;
+import verbena.verbs.internal.LastingMemory;
 
 /// The grants that this side has given, one for a key and a queue pair: the peer of that queue pair may use what the
 /// key opens, without asking, as long as the grant's state word says so. Nothing is granted that the responder of

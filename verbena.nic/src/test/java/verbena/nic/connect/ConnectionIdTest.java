@@ -38,6 +38,7 @@ import verbena.verbs.WorkCompletion;
 import verbena.verbs.cm.ConnectionEvent;
 import verbena.verbs.cm.ConnectionId;
 import verbena.verbs.cm.ConnectionParameters;
+import verbena.verbs.cm.DeviceChoice;
 import verbena.verbs.cm.EndedBy;
 import verbena.verbs.cm.EventChannel;
 import verbena.verbs.cm.PortSpace;
@@ -176,8 +177,8 @@ class ConnectionIdTest {
         assertThat(established.peer().qpn()).isEqualTo(other.qpn());
         assertThat(established.peer().responderResources()).isEqualTo(4);
         assertThat(established.peer().initiatorDepth()).isEqualTo(3); // what the client serves
-        assertThat(own.query().maxReadAtomic()).isEqualTo(4);
-        assertThat(other.query().maxReadAtomic()).isEqualTo(3);
+        assertThat(own.query().sending().maxReadAtomic()).isEqualTo(4);
+        assertThat(other.query().sending().maxReadAtomic()).isEqualTo(3);
         assertThat(server.next(ConnectionEvent.Established.class).id()).isSameAs(passive);
 
         var in = server.domain.allocate(64, Access.local());
@@ -322,11 +323,11 @@ class ConnectionIdTest {
         var own = client.domain.createQueuePair(client.options(PortSpace.TCP));
         var other = server.domain.createQueuePair(server.options(PortSpace.TCP));
         own.modify(new Transition.ToInit(Access.remoteAll()));
-        active.useQueuePair(QpType.RC, own.qpn());
+        active.describeQueuePair(QpType.RC, own.qpn());
         active.connect(DEFAULTS);
         ConnectionId passive = server.next(ConnectionEvent.ConnectRequest.class).id();
         other.modify(new Transition.ToInit(Access.remoteAll()));
-        passive.useQueuePair(QpType.RC, other.qpn());
+        passive.describeQueuePair(QpType.RC, other.qpn());
         other.modify(passive.modification(QpState.RTR, DEFAULTS));
         other.modify(passive.modification(QpState.RTS, DEFAULTS));
         passive.accept(DEFAULTS);
@@ -407,8 +408,8 @@ class ConnectionIdTest {
     @Test
     void aChannelMayNameTheDeviceForAnAddress() {
         Gid named = server.device.gid(1, 0).gid();
-        try (var channel =
-                EventChannel.open(local -> local.equals(named) ? Optional.of(server.device) : Optional.empty())) {
+        try (var channel = EventChannel.open(DeviceChoice.byAddress()
+                .withDevices(local -> local.equals(named) ? Optional.of(server.device) : Optional.empty()))) {
             try (ConnectionId id = channel.createId(PortSpace.TCP)) {
                 id.bind(server.at(0));
                 assertThat(id.context()).isSameAs(server.device);
@@ -482,8 +483,8 @@ class ConnectionIdTest {
         var other = passive.createQueuePair(small.domain, small.options(PortSpace.TCP));
         passive.accept(DEFAULTS);
         client.next(ConnectionEvent.Established.class);
-        assertThat(own.query().pathMtu()).isEqualTo(Mtu.MTU_1024);
-        assertThat(other.query().pathMtu()).isEqualTo(Mtu.MTU_1024);
+        assertThat(own.query().peer().pathMtu()).isEqualTo(Mtu.MTU_1024);
+        assertThat(other.query().peer().pathMtu()).isEqualTo(Mtu.MTU_1024);
         small.close();
     }
 

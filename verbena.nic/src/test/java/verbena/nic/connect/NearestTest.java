@@ -27,6 +27,7 @@ import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionId;
 import verbena.verbs.cm.ConnectionListener;
 import verbena.verbs.cm.ConnectionOptions;
+import verbena.verbs.cm.DeviceChoice;
 import verbena.verbs.cm.EventChannel;
 import verbena.verbs.cm.ListenerMemory;
 import verbena.verbs.cm.PortSpace;
@@ -227,7 +228,7 @@ class NearestTest {
     void anIdentifierUsesTheNetworkUnlessItsChannelSaysNearest() throws Exception {
         try (ConnectionListener listener = ConnectionListener.bind("127.0.0.1", 0);
                 EventChannel plain = EventChannel.open();
-                EventChannel nearest = EventChannel.openNearest();
+                EventChannel nearest = EventChannel.open(DeviceChoice.nearest());
                 ConnectionId far = plain.createId(PortSpace.TCP);
                 ConnectionId near = nearest.createId(PortSpace.TCP)) {
             far.resolveAddress(listener.localAddress());
@@ -240,7 +241,7 @@ class NearestTest {
     @Test
     void aBoundIdentifierIsAtBothUntilItKnowsItsPeer() throws Exception {
         try (ConnectionListener listener = ConnectionListener.bind("127.0.0.1", 0);
-                EventChannel nearest = EventChannel.openNearest();
+                EventChannel nearest = EventChannel.open(DeviceChoice.nearest());
                 ConnectionId id = nearest.createId(PortSpace.TCP)) {
             id.bind(new InetSocketAddress(LOOPBACK, 0));
             assertThatThrownBy(id::context)

@@ -38,7 +38,7 @@ class WaitingForAllTest {
                 CompletionQueue received = context.createCompletionQueue(
                         CompletionQueueOptions.of(64).withChannel(channel));
                 CompletionQueue sent = context.createCompletionQueue(64);
-                var waiter = new Waiter();
+                var waiter = new Waiter<>();
                 var listener = ConnectionListener.bind(
                         new InetSocketAddress(context.gid(1, 0).gid().address(), 0),
                         ConnectionOptions.defaults().withDevice(context).withCompletionQueues(sent, received))) {
@@ -68,10 +68,10 @@ class WaitingForAllTest {
     }
 
     private static List<Connection> serve(
-            Waiter waiter, ConnectionListener listener, CompletionChannel channel, CompletionQueue received)
+            Waiter<Object> waiter, ConnectionListener listener, CompletionChannel channel, CompletionQueue received)
             throws InterruptedException {
-        waiter.add(listener);
-        waiter.add(channel);
+        waiter.add(listener, listener);
+        waiter.add(channel, channel);
         var wc = new WorkCompletion();
         int messages = 0;
         var accepted = new ArrayList<Connection>();
@@ -101,13 +101,13 @@ class WaitingForAllTest {
     @ValueSource(strings = {"rocev2", "iwarp", "shm"})
     void aSourceThatIsClosedEndsTheWait(String device) throws Exception {
         try (var context = Device.named(device).open();
-                var waiter = new Waiter()) {
+                var waiter = new Waiter<>()) {
             var channel = context.createCompletionChannel();
             var listener = ConnectionListener.bind(
                     new InetSocketAddress(context.gid(1, 0).gid().address(), 0),
                     ConnectionOptions.defaults().withDevice(context));
-            waiter.add(channel);
-            waiter.add(listener);
+            waiter.add(channel, channel);
+            waiter.add(listener, listener);
             var first = waits(waiter);
             channel.close();
             first.get(60, TimeUnit.SECONDS);
@@ -121,7 +121,7 @@ class WaitingForAllTest {
         }
     }
 
-    private static CompletableFuture<Void> waits(Waiter waiter) {
+    private static CompletableFuture<Void> waits(Waiter<Object> waiter) {
         var ended = new CompletableFuture<Void>();
         Thread.ofPlatform().start(() -> {
             try {

@@ -208,7 +208,7 @@ class WithdrawnMemoryTest {
                     .setString(64, new RemoteMemory(behindWindow.address(), window.rkey(), BYTES / 2).format());
             connection.send(message.slice(0, 128));
             message.close();
-            int peer = connection.queuePair().query().destinationQpn();
+            int peer = connection.queuePair().query().peer().destinationQpn();
             // Its message may be on the way yet.
             for (long end = System.nanoTime() + SOON.toNanos(); System.nanoTime() < end; Thread.onSpinWait()) {
                 for (Writer each : writers) {

@@ -62,7 +62,7 @@ class AttacksTest {
         QueuePair passive = victim.passive();
         assertThat(passive).isNotNull();
         qpn = passive.qpn();
-        expected = passive.query().rqPsn();
+        expected = passive.query().receiving().rqPsn();
     }
 
     /// A WRITE to the victim's memory, of junk bytes.
@@ -307,13 +307,14 @@ class AttacksTest {
         QueuePair made = cable.a.domain.createQueuePair(QueuePairOptions.rc(cable.a.cq));
         made.modify(new Transition.ToInit(Access.remoteAll()));
         made.modify(new Transition.ToRtr(
-                victim.active().query().path().orElseThrow(),
+                victim.active().query().peer().path().orElseThrow(),
                 Mtu.MTU_1024,
                 qpn,
                 0,
                 1,
-                victim.active().query().minRnrTimer()));
-        made.modify(new Transition.ToRts(sqPsn, victim.active().query().ackTimeout(), 0, 0, 1));
+                victim.active().query().receiving().minRnrTimer()));
+        made.modify(
+                new Transition.ToRts(sqPsn, victim.active().query().sending().ackTimeout(), 0, 0, 1));
         return made;
     }
 
@@ -356,7 +357,7 @@ class AttacksTest {
         }
         assertUnharmed();
         report("N2", "breaking by another queue pair of the device", 1_000);
-        intrude(victim.passive().query().rqPsn() + 1, random.nextInt()); // after the honest WRITE
+        intrude(victim.passive().query().receiving().rqPsn() + 1, random.nextInt()); // after the honest WRITE
         assertThat(victim.passive().state()).as("the remainder").isNotEqualTo(QpState.RTS);
     }
 

@@ -263,7 +263,7 @@ class FatesTest {
 
     private void anAnswerToWhatWasNeverSentIsAGhost() {
         connect();
-        int never = Psn.add(qp.query().sqPsn(), 1_000);
+        int never = Psn.add(qp.query().sending().sqPsn(), 1_000);
         for (int i = 0; i < TIMES; i++) {
             arrives("ACK psn %d msn 1".formatted(never));
         }
@@ -271,7 +271,7 @@ class FatesTest {
 
     private void aResponseBeforeAnEarlierOneIsDropped() {
         connect();
-        int first = qp.query().sqPsn();
+        int first = qp.query().sending().sqPsn();
         for (int i = 0; i < TIMES; i++, first = Psn.add(first, 2)) {
             qp.postRead(1, new RemoteMemory(0, 1, 8), here.memory.slice(0, 8));
             qp.postRead(2, new RemoteMemory(0, 1, 8), here.memory.slice(8, 8));

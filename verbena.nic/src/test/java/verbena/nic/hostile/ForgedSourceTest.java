@@ -167,7 +167,7 @@ class ForgedSourceTest {
         Frame frame = Frame.allocate(Arena.ofAuto().allocate(Frame.SLOT_BYTES, 64))[0];
         Gid from = clientDevice.gid(1, 0).gid();
         Gid to = serverDevice.gid(1, 0).gid();
-        int psn = server.queuePair().query().rqPsn();
+        int psn = server.queuePair().query().receiving().rqPsn();
         int written = 0;
         for (int i = 0; i < PACKETS; i++) {
             PacketPattern.parse(

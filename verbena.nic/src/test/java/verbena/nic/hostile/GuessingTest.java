@@ -111,7 +111,7 @@ class GuessingTest {
         Visit honest = visits.connect();
         assertThat(honest.passive()).isNotNull();
         int qpn = honest.passive().qpn();
-        int expected = honest.passive().query().rqPsn();
+        int expected = honest.passive().query().receiving().rqPsn();
         for (int i = 0; i < GUESSES; i++) {
             // The right queue pair with a PSN that is behind or ahead, then a wrong queue pair.
             int psn = Psn.add(expected, i % 2 == 0 ? -1 - random.nextInt(1 << 20) : 1 + random.nextInt(1 << 20));

@@ -217,10 +217,10 @@ class IsolationTest {
         for (int i = 0; i < 16; i++) {
             QueuePair own = a.domain.createQueuePair(QueuePairOptions.rc(a.cq));
             own.modify(new Transition.ToInit(Access.remoteAll()));
-            var end = new ConnectionService.End(
+            var end = new ConnectionService.OwnSide(
                     Optional.of(own), QpType.RC, own.qpn(), 0, false, ConnectionParameters.defaults());
-            var call = new ConnectionService.Call(PortSpace.TCP, a.gid.gid(), 5_001, b.gid.gid(), 1);
-            a.context.connectionService().connect(call, end, (_, _) -> own.close());
+            var call = new ConnectionService.Route(PortSpace.TCP, a.gid.gid(), 5_001, b.gid.gid(), 1);
+            ConnectionService.of(a.context).connect(call, end, (_, _) -> own.close());
         }
     }
 
@@ -236,7 +236,7 @@ class IsolationTest {
     }
 
     /// Begins an operation; the result tells whether it has ended.
-    private BooleanSupplier operation(Victim victim, Tenant tenant, ConnectionService.Call call) {
+    private BooleanSupplier operation(Victim victim, Tenant tenant, ConnectionService.Route call) {
         QueuePair end = tenant.ends.getFirst();
         MemoryRegion remote = tenant.remote;
         switch (victim) {
@@ -261,13 +261,13 @@ class IsolationTest {
         };
     }
 
-    private BooleanSupplier connecting(ConnectionService.Call call) {
+    private BooleanSupplier connecting(ConnectionService.Route call) {
         QueuePair own = a.domain.createQueuePair(QueuePairOptions.rc(a.cq));
         own.modify(new Transition.ToInit(Access.remoteAll()));
-        var end = new ConnectionService.End(
+        var end = new ConnectionService.OwnSide(
                 Optional.of(own), QpType.RC, own.qpn(), 0, false, ConnectionParameters.defaults());
         var news = new ArrayList<News>();
-        a.context.connectionService().connect(call, end, (_, what) -> news.add(what));
+        ConnectionService.of(a.context).connect(call, end, (_, what) -> news.add(what));
         return () -> {
             if (news.isEmpty()) {
                 return false;
@@ -279,7 +279,7 @@ class IsolationTest {
     }
 
     /// The worst of this many operations, in steps.
-    private int worst(int stepsMax, Runnable attacker, Victim victim, Tenant tenant, ConnectionService.Call call) {
+    private int worst(int stepsMax, Runnable attacker, Victim victim, Tenant tenant, ConnectionService.Route call) {
         int worst = 0;
         for (int i = 0; i < OPERATIONS; i++) {
             attacker.run();
@@ -304,7 +304,7 @@ class IsolationTest {
     void noVictimIsStarved(Attack attack) {
         var visits = new Visits(cable);
         visits.listen(ConnectionParameters.defaults());
-        var call = new ConnectionService.Call(PortSpace.TCP, a.gid.gid(), 5_000, b.gid.gid(), 7_471);
+        var call = new ConnectionService.Route(PortSpace.TCP, a.gid.gid(), 5_000, b.gid.gid(), 7_471);
         Map<Victim, Integer> steps = new EnumMap<>(Victim.class);
         Runnable attacker = attacker(attack);
         for (Victim victim : Victim.values()) {

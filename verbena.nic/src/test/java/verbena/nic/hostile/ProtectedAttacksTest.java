@@ -49,7 +49,7 @@ class ProtectedAttacksTest {
 
     /// What would do something at the passive end, with the PSN that it expects.
     private List<String> toPassive() {
-        int psn = cable.b.qp.query().rqPsn();
+        int psn = cable.b.qp.query().receiving().rqPsn();
         int qpn = cable.b.qp.qpn();
         String target =
                 "qp 0x%x va 0x%x rkey 0x%x".formatted(qpn, cable.b.memory.address() + PRIZE_AT, cable.b.memory.rkey());
@@ -64,7 +64,7 @@ class ProtectedAttacksTest {
 
     /// What would end or slow the active end.
     private List<String> toActive() {
-        int psn = cable.a.qp.query().sqPsn();
+        int psn = cable.a.qp.query().sending().sqPsn();
         int qpn = cable.a.qp.qpn();
         return List.of(
                 "ACK psn %d qp 0x%x msn 1".formatted(psn, qpn),

@@ -115,8 +115,8 @@ class SearchTest {
         long before = written;
         shot.sourceLow = STRANGER.low();
         var right = new boolean[1];
-        double seconds = sweep(victim.qp.query().rqPsn(), (frame, psn) -> {
-            right[0] |= psn == victim.qp.query().rqPsn();
+        double seconds = sweep(victim.qp.query().receiving().rqPsn(), (frame, psn) -> {
+            right[0] |= psn == victim.qp.query().receiving().rqPsn();
             Bth.setPsn(frame.slot, frame.start, psn);
             return true;
         });

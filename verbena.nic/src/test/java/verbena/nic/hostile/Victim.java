@@ -206,8 +206,9 @@ final class Victim {
     /// Accepts some connections, rejects some, and ignores some.
     private void takeConnections() {
         var answers = new SplittableRandom(1);
-        var end = new ConnectionService.End(Optional.empty(), QpType.RC, 5, 0, false, ConnectionParameters.defaults());
-        context.connectionService()
+        var end = new ConnectionService.OwnSide(
+                Optional.empty(), QpType.RC, 5, 0, false, ConnectionParameters.defaults());
+        ConnectionService.of(context)
                 .bind(PortSpace.TCP, context.gid(1, 0).gid(), Attacker.PORT)
                 .listen(64, (exchange, peer, type) -> {
                     switch (answers.nextInt(3)) {

@@ -14,9 +14,9 @@ import verbena.verbs.cm.ConnectionParameters;
 import verbena.verbs.cm.PortSpace;
 import verbena.verbs.cm.PrivateData;
 import verbena.verbs.spi.ConnectionService;
-import verbena.verbs.spi.ConnectionService.End;
 import verbena.verbs.spi.ConnectionService.Exchange;
 import verbena.verbs.spi.ConnectionService.News;
+import verbena.verbs.spi.ConnectionService.OwnSide;
 
 /// B, one end of a cable, listens, and A, the other end, connects as often as a test asks: connections of the
 /// communication manager in virtual time.
@@ -38,7 +38,7 @@ final class Visits {
     /// Makes B accept every request.
     void listen(ConnectionParameters parameters) {
         passive = parameters;
-        port = cable.b.context.connectionService().bind(PortSpace.TCP, cable.b.gid.gid(), PORT);
+        port = ConnectionService.of(cable.b.context).bind(PortSpace.TCP, cable.b.gid.gid(), PORT);
         port.listen(1_000, parameters.secret(), this::onRequest);
     }
 
@@ -46,7 +46,7 @@ final class Visits {
         requests.add(peer.privateData().text());
         QueuePair made = make(cable.b);
         accepted = made;
-        End end = end(made, passive);
+        OwnSide end = end(made, passive);
         made.modify(exchange.modification(QpState.RTR, end));
         made.modify(exchange.modification(QpState.RTS, end));
         exchange.accept(end);
@@ -63,8 +63,8 @@ final class Visits {
         return made;
     }
 
-    private static End end(QueuePair own, ConnectionParameters parameters) {
-        return new End(Optional.of(own), QpType.RC, own.qpn(), 0, false, parameters);
+    private static OwnSide end(QueuePair own, ConnectionParameters parameters) {
+        return new OwnSide(Optional.of(own), QpType.RC, own.qpn(), 0, false, parameters);
     }
 
     /// The result of an attempt.
@@ -89,10 +89,10 @@ final class Visits {
     Visit connect(ConnectionParameters parameters) {
         QueuePair own = make(cable.a);
         accepted = null;
-        End end = end(own, parameters.withPrivateData(PrivateData.ofText("visit")));
+        OwnSide end = end(own, parameters.withPrivateData(PrivateData.ofText("visit")));
         var news = new ArrayList<News>();
-        var call = new ConnectionService.Call(PortSpace.TCP, cable.a.gid.gid(), 5_000, cable.b.gid.gid(), PORT);
-        Exchange exchange = cable.a.context.connectionService().connect(call, end, (_, what) -> news.add(what));
+        var call = new ConnectionService.Route(PortSpace.TCP, cable.a.gid.gid(), 5_000, cable.b.gid.gid(), PORT);
+        Exchange exchange = ConnectionService.of(cable.a.context).connect(call, end, (_, what) -> news.add(what));
         long until = cable.nanos + WAIT_NANOS;
         while (news.isEmpty() && cable.nanos < until) {
             cable.pass(10_000_000);

@@ -57,6 +57,7 @@ import verbena.verbs.InvalidAttributesException;
 import verbena.verbs.LinkLayer;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.Mtu;
+import verbena.verbs.PortAttributes;
 import verbena.verbs.PortState;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QueuePair;
@@ -135,7 +136,7 @@ class IbDeviceTest {
         }
 
         int lid() {
-            return context.port(1).lid();
+            return context.port(1).lids().lid();
         }
 
         @Override
@@ -209,7 +210,7 @@ class IbDeviceTest {
             assertThat(a.context.port(1).state()).isEqualTo(PortState.ACTIVE);
             assertThat(List.of(a.lid(), b.lid())).containsExactly(3, 4);
             var known = device(1).port().orElseThrow();
-            assertThat(List.of(known.lid(), known.subnetManagerLid()))
+            assertThat(List.of(known.lids().lid(), known.lids().subnetManagerLid()))
                     .as("without opening")
                     .containsExactly(4, 3);
             assertThat(a.context.gids(1)).hasSize(1).allMatch(gid -> gid.type() == GidType.IB);
@@ -352,7 +353,12 @@ class IbDeviceTest {
                 try (var here = Connection.connect(listener.localAddress(), options.withDevice(a.context));
                         var there = accepted.get()) {
                     for (Connection end : List.of(here, there)) {
-                        assertThat(end.queuePair().query().path().orElseThrow().staticRate())
+                        assertThat(end.queuePair()
+                                        .query()
+                                        .peer()
+                                        .path()
+                                        .orElseThrow()
+                                        .staticRate())
                                 .isEqualTo(StaticRate.GBPS_10);
                     }
                 }
@@ -373,7 +379,7 @@ class IbDeviceTest {
                     .withStaticRate(StaticRate.GBPS_2_5);
             connect(qa, slow, qb.qpn());
             connect(qb, slow.withDestinationLid(a.lid()), qa.qpn());
-            assertThat(qa.query().path()).contains(slow);
+            assertThat(qa.query().peer().path()).contains(slow);
             int writes = 16;
             long start = System.nanoTime();
             for (int i = 0; i < writes; i++) {
@@ -482,7 +488,7 @@ class IbDeviceTest {
                 assertThat(received.sourceLid()).isEqualTo(a.lid());
                 assertThat(received.serviceLevel()).isEqualTo(2);
                 assertThat(received.pathBits()).isZero();
-                assertThat((received.flags() & WorkCompletion.GRH) != 0).isEqualTo(gid.high() != 0);
+                assertThat(received.hasGrh()).isEqualTo(gid.high() != 0);
                 var back = b.domain.createAddressHandle(
                         received, b.memory.segment().asSlice(0, 40));
                 assertThat(back.vector().destination())
@@ -671,7 +677,7 @@ class IbDeviceTest {
                 End b = new End(1);
                 QueuePair qa = datagrams(a);
                 QueuePair qb = datagrams(b)) {
-            assertThat(a.context.port(1).lidMaskControl()).isEqualTo(2);
+            assertThat(a.context.port(1).lids().maskControl()).isEqualTo(2);
             qb.postReceive(1, b.memory.slice(0, 200));
             qa.postReceive(2, a.memory.slice(0, 200));
             var to = AddressVector.to(new Gid(0, 0), 0)
@@ -757,7 +763,7 @@ class IbDeviceTest {
             assertThat(FabricPort.setLink(place(), "b", 1, true)).isEmpty();
             assertThat(event(b)).isEqualTo(AsyncEvent.Type.PORT_ACTIVE);
             assertThat(b.lid()).isEqualTo(4);
-            assertThat(b.context.port(1).activeSpeed()).as("25 Gb/s a lane").isEqualTo(32);
+            assertThat(b.context.port(1).link().speed()).as("25 Gb/s a lane").isEqualTo(PortAttributes.Link.Speed.EDR);
             assertThat(FabricPort.setLink(place(), "b", 2, true)).isEqualTo("b has ports 1 to 1");
             assertThat(FabricPort.setLink(place(), "x", 0, true)).isEqualTo("there is no node x");
         }

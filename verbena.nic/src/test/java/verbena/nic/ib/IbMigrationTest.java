@@ -117,7 +117,7 @@ class IbMigrationTest {
         }
 
         int lid() {
-            return context.port(1).lid();
+            return context.port(1).lids().lid();
         }
 
         /// The way to a peer, to one of its two LIDs and from one of the own.
@@ -131,8 +131,9 @@ class IbMigrationTest {
             qp.modify(
                     new Transition.ToRtr(way(peer, isGlobal, 0), Mtu.MTU_1024, peer.qp.qpn(), 100, 4, new RnrTimer(12))
                             .modification()
-                            .alternatePath(new AlternatePath(way(peer, isGlobal, 1), 0, TIMEOUT)));
-            qp.modify(new Transition.ToRts(100, TIMEOUT, 6, 7, 4).modification().pathMigration(PathMigration.REARM));
+                            .withAlternatePath(new AlternatePath(way(peer, isGlobal, 1), 0, TIMEOUT)));
+            qp.modify(
+                    new Transition.ToRts(100, TIMEOUT, 6, 7, 4).modification().withPathMigration(PathMigration.REARM));
         }
 
         void completion() throws InterruptedException {
@@ -151,7 +152,7 @@ class IbMigrationTest {
         }
 
         PathMigration migration() {
-            return qp.query().pathMigration();
+            return qp.query().peer().pathMigration();
         }
 
         @Override
@@ -199,7 +200,7 @@ class IbMigrationTest {
             a.connect(b, isGlobal);
             b.connect(a, isGlobal);
             assertThat(a.migration()).isEqualTo(PathMigration.REARM);
-            assertThat(a.qp.query().alternatePath().orElseThrow().path()).isEqualTo(a.way(b, isGlobal, 1));
+            assertThat(a.qp.query().peer().alternatePath().orElseThrow().path()).isEqualTo(a.way(b, isGlobal, 1));
             pingPong(a, b, 50);
             assertThat(a.migration()).isEqualTo(PathMigration.ARMED);
             assertThat(b.migration()).isEqualTo(PathMigration.ARMED);
@@ -212,9 +213,9 @@ class IbMigrationTest {
             assertThat(b.event()).isEqualTo(AsyncEvent.Type.PATH_MIG);
             assertThat(a.qp.state()).isEqualTo(QpState.RTS);
             assertThat(a.migration()).isEqualTo(PathMigration.MIGRATED);
-            assertThat(a.qp.query().path()).contains(a.way(b, isGlobal, 1));
-            assertThat(a.qp.query().alternatePath()).isEmpty();
-            assertThat(b.qp.query().path()).contains(b.way(a, isGlobal, 1));
+            assertThat(a.qp.query().peer().path()).contains(a.way(b, isGlobal, 1));
+            assertThat(a.qp.query().peer().alternatePath()).isEmpty();
+            assertThat(b.qp.query().peer().path()).contains(b.way(a, isGlobal, 1));
             assertThat(a.context.port(1).state()).isEqualTo(PortState.ACTIVE);
         }
     }
@@ -245,10 +246,11 @@ class IbMigrationTest {
                         var there = accepted.get()) {
                     talk(here, there);
                     for (QueuePair qp : new QueuePair[] {here.queuePair(), there.queuePair()}) {
-                        assertThat(qp.query().pathMigration()).isEqualTo(PathMigration.ARMED);
+                        assertThat(qp.query().peer().pathMigration()).isEqualTo(PathMigration.ARMED);
                     }
                     AddressVector second = here.queuePair()
                             .query()
+                            .peer()
                             .alternatePath()
                             .orElseThrow()
                             .path();
@@ -259,7 +261,7 @@ class IbMigrationTest {
                     talk(here, there);
                     assertThat(a.event()).isEqualTo(AsyncEvent.Type.PATH_MIG);
                     assertThat(b.event()).isEqualTo(AsyncEvent.Type.PATH_MIG);
-                    assertThat(here.queuePair().query().path()).contains(second);
+                    assertThat(here.queuePair().query().peer().path()).contains(second);
                 }
             }
         }
@@ -279,7 +281,7 @@ class IbMigrationTest {
                 try (var here = Connection.connect(listener.localAddress(), options.withDevice(a.context));
                         var there = accepted.get()) {
                     talk(here, there);
-                    AddressVector first = here.queuePair().query().path().orElseThrow();
+                    AddressVector first = here.queuePair().query().peer().path().orElseThrow();
                     int firstLink = firstLink("leaf1", b, a);
                     int secondLink = fabric.node("leaf1").node().tables().port(b.lid() + 1);
 
@@ -291,6 +293,7 @@ class IbMigrationTest {
                     talkUntilArmed(here, there);
                     assertThat(here.queuePair()
                                     .query()
+                                    .peer()
                                     .alternatePath()
                                     .orElseThrow()
                                     .path())
@@ -307,7 +310,7 @@ class IbMigrationTest {
                     talk(here, there);
                     assertThat(a.event()).isEqualTo(AsyncEvent.Type.PATH_MIG);
                     assertThat(b.event()).isEqualTo(AsyncEvent.Type.PATH_MIG);
-                    assertThat(here.queuePair().query().path()).contains(first);
+                    assertThat(here.queuePair().query().peer().path()).contains(first);
                     talkUntilArmed(here, there);
                 }
             }
@@ -316,8 +319,8 @@ class IbMigrationTest {
 
     /// By traffic: the states of both ends are told by packets.
     private static void talkUntilArmed(Connection here, Connection there) throws InterruptedException {
-        while (here.queuePair().query().pathMigration() != PathMigration.ARMED
-                || there.queuePair().query().pathMigration() != PathMigration.ARMED) {
+        while (here.queuePair().query().peer().pathMigration() != PathMigration.ARMED
+                || there.queuePair().query().peer().pathMigration() != PathMigration.ARMED) {
             talk(here, there);
         }
     }
@@ -344,21 +347,21 @@ class IbMigrationTest {
             a.connect(b, false);
             b.connect(a, false);
             pingPong(a, b, 1);
-            a.qp.modify(new QpModification().pathMigration(PathMigration.MIGRATED));
+            a.qp.modify(new QpModification().withPathMigration(PathMigration.MIGRATED));
             assertThat(a.event()).isEqualTo(AsyncEvent.Type.PATH_MIG);
             pingPong(a, b, 1);
             assertThat(b.event()).isEqualTo(AsyncEvent.Type.PATH_MIG);
             for (End end : new End[] {a, b}) {
                 AddressVector first = end.way(end == a ? b : a, false, 0);
                 end.qp.modify(new QpModification()
-                        .alternatePath(new AlternatePath(first, 0, TIMEOUT))
-                        .pathMigration(PathMigration.REARM));
+                        .withAlternatePath(new AlternatePath(first, 0, TIMEOUT))
+                        .withPathMigration(PathMigration.REARM));
             }
             pingPong(a, b, 1);
-            b.qp.modify(new QpModification().pathMigration(PathMigration.MIGRATED));
+            b.qp.modify(new QpModification().withPathMigration(PathMigration.MIGRATED));
             pingPong(a, b, 1);
             assertThat(a.event()).isEqualTo(AsyncEvent.Type.PATH_MIG);
-            assertThat(a.qp.query().path()).contains(a.way(b, false, 0));
+            assertThat(a.qp.query().peer().path()).contains(a.way(b, false, 0));
         }
     }
 
@@ -368,9 +371,9 @@ class IbMigrationTest {
                 End b = new End(2)) {
             a.connect(b, true);
             b.connect(a, true);
-            b.qp.modify(new QpModification().alternatePath(new AlternatePath(b.way(a, true, 0), 0, TIMEOUT)));
+            b.qp.modify(new QpModification().withAlternatePath(new AlternatePath(b.way(a, true, 0), 0, TIMEOUT)));
             pingPong(a, b, 2);
-            a.qp.modify(new QpModification().pathMigration(PathMigration.MIGRATED));
+            a.qp.modify(new QpModification().withPathMigration(PathMigration.MIGRATED));
             a.qp.postSend(1, a.memory.slice(0, 64));
             assertThat(b.event()).isEqualTo(AsyncEvent.Type.PATH_MIG_ERR);
             assertThat(b.migration()).isEqualTo(PathMigration.ARMED);
@@ -390,30 +393,30 @@ class IbMigrationTest {
             var alternate = a.way(b, false, 1);
             refused(
                     a,
-                    new QpModification().alternatePath(new AlternatePath(alternate, 128, TIMEOUT)),
+                    new QpModification().withAlternatePath(new AlternatePath(alternate, 128, TIMEOUT)),
                     "pkeyIndex: 0 to 127");
             refused(
                     a,
-                    new QpModification().alternatePath(new AlternatePath(alternate.withPort(2), 0, TIMEOUT)),
+                    new QpModification().withAlternatePath(new AlternatePath(alternate.withPort(2), 0, TIMEOUT)),
                     "port: 1 is the only one");
-            a.qp.modify(migration(PathMigration.REARM).alternatePath(new AlternatePath(alternate, 0, TIMEOUT)));
+            a.qp.modify(migration(PathMigration.REARM).withAlternatePath(new AlternatePath(alternate, 0, TIMEOUT)));
             refused(a, migration(PathMigration.MIGRATED), "waits for a packet of its peer");
             assertThat(a.migration()).isEqualTo(PathMigration.REARM);
-            a.qp.modify(new QpModification().state(QpState.RESET));
+            a.qp.modify(new QpModification().withState(QpState.RESET));
             assertThat(a.migration()).isEqualTo(PathMigration.MIGRATED);
-            assertThat(a.qp.query().alternatePath()).isEmpty();
+            assertThat(a.qp.query().peer().alternatePath()).isEmpty();
             try (QueuePair datagrams = a.domain.createQueuePair(QueuePairOptions.ud(a.cq))) {
                 datagrams.modify(new Transition.ToInitUd(1, 0, 1));
                 assertThatThrownBy(() -> datagrams.modify(new QpModification()
-                                .state(QpState.RTR)
-                                .alternatePath(new AlternatePath(alternate, 0, TIMEOUT))))
+                                .withState(QpState.RTR)
+                                .withAlternatePath(new AlternatePath(alternate, 0, TIMEOUT))))
                         .hasMessageContaining("does not take [ALT_PATH]");
             }
         }
     }
 
     private static QpModification migration(PathMigration to) {
-        return new QpModification().pathMigration(to);
+        return new QpModification().withPathMigration(to);
     }
 
     private static void refused(End end, QpModification modification, String why) {

@@ -461,8 +461,8 @@ class IwarpTest extends ConnectingDevices {
                         Capability.ATOMIC_WRITE,
                         Capability.SEND_WITH_IMMEDIATE,
                         Capability.ENDPOINTS);
-        assertThat(attributes.maxAh()).isZero();
-        assertThat(attributes.maxMulticastGroups()).isZero();
+        assertThat(attributes.datagrams().maxAh()).isZero();
+        assertThat(attributes.datagrams().maxMulticastGroups()).isZero();
         try (var domain = clientDevice.allocateProtectionDomain();
                 var cq = clientDevice.createCompletionQueue(10)) {
             for (QpType type : new QpType[] {QpType.UC, QpType.UD}) {

@@ -119,8 +119,8 @@ class FrameHeadersTest {
     private void lookForAll(MemorySegment frame) {
         headers.read(frame, 0, (int) frame.byteSize());
         for (FlowField field : FlowField.values()) {
-            boolean _ = headers.fits(
-                    FlowRule.everything().with(new FlowRule.Match(field, 0, 0, field.bytes() > 8 ? -1 : 0, 0)));
+            boolean _ = headers.fits(FlowRule.everything()
+                    .with(new FlowRule.Match(field, new Gid(0, 0), new Gid(field.bytes() > 8 ? -1 : 0, 0))));
         }
     }
 

@@ -56,9 +56,9 @@ class RawPacketTest {
         }
 
         void start() {
-            qp.modify(new QpModification().state(QpState.INIT).port(1));
-            qp.modify(new QpModification().state(QpState.RTR));
-            qp.modify(new QpModification().state(QpState.RTS));
+            qp.modify(new QpModification().withState(QpState.INIT).withPort(1));
+            qp.modify(new QpModification().withState(QpState.RTR));
+            qp.modify(new QpModification().withState(QpState.RTS));
         }
 
         void send(String frame) throws InterruptedException {
@@ -183,7 +183,7 @@ class RawPacketTest {
         assertThat(failed.status()).isEqualTo(WcStatus.LOC_LEN_ERR);
         assertThat(failed.cause()).contains("14 bytes at least");
         assertThat(a.qp.state()).isEqualTo(QpState.SQE);
-        a.qp.modify(new QpModification().state(QpState.RTS));
+        a.qp.modify(new QpModification().withState(QpState.RTS));
         a.send(frame("88b5", 1));
     }
 
@@ -200,7 +200,7 @@ class RawPacketTest {
     @Test
     void aQueuePairIsUsedAgainAfterReset() throws InterruptedException {
         try (PacketFlow _ = b.qp.attachFlow(ONE)) {
-            b.qp.modify(new QpModification().state(QpState.RESET));
+            b.qp.modify(new QpModification().withState(QpState.RESET));
             b.start();
             assertThat(delivered(a, b, frame("88b5", 9))).isEqualTo(frame("88b5", 9));
         }
@@ -222,7 +222,7 @@ class RawPacketTest {
     @Test
     void errorFlushesWhatIsPosted() throws InterruptedException {
         a.receive(AREA);
-        a.qp.modify(new QpModification().state(QpState.ERR));
+        a.qp.modify(new QpModification().withState(QpState.ERR));
         assertThat(a.take().status()).isEqualTo(WcStatus.WR_FLUSH_ERR);
     }
 }

@@ -335,7 +335,7 @@ final class RcEnd implements Inbox.Receiver, RcPoster.Peer {
         if (rules.have(Feature.RESIZE)) {
             int reads = 1 + random.nextInt(readsMax);
             device.note("has at most " + reads + " READs at once");
-            qp.modify(new QpModification().state(QpState.SQD).maxReadAtomic(reads));
+            qp.modify(new QpModification().withState(QpState.SQD).withMaxReadAtomic(reads));
         }
         draining = Draining.NO;
         qp.modify(new Transition.Resume());

@@ -168,7 +168,8 @@ final class MigrationWorld implements SmallWorld {
         }
 
         void load(long path) {
-            end.parameters.alternate(way(path), 0, AckTimeout.nanos(ACK_TIMEOUT));
+            end.parameters.alternate(
+                    way(path), 0, new AckTimeout(ACK_TIMEOUT).duration().toNanos());
             end.parameters.migration(PathMigration.REARM);
             end.modify(QpState.RTS, now);
         }

@@ -103,7 +103,7 @@ final class ReliableEnd implements QueuePairEvents, CompletionRing.Listener {
         parameters.destinationQpn = peer.parameters.qpn;
         parameters.rqPsn = peer.parameters.sqPsn;
         parameters.minRnrTimerCode = 12;
-        parameters.ackTimeoutNanos = AckTimeout.nanos(14);
+        parameters.ackTimeoutNanos = new AckTimeout(14).duration().toNanos();
         parameters.retryCount = retries;
         parameters.rnrRetry = 7;
         parameters.access = Access.REMOTE_WRITE.bit();

@@ -63,7 +63,7 @@ class ConnectionsTest {
         final boolean isActive;
         final QueuePair qp;
         final MemoryRegion memory;
-        final ConnectionService.End end;
+        final ConnectionService.OwnSide end;
 
         @Nullable
         Exchange exchange;
@@ -81,7 +81,7 @@ class ConnectionsTest {
             var parameters = ConnectionParameters.defaults()
                     .withPrivateData(
                             PrivateData.of(ByteBuffer.allocate(4).putInt(number).array()));
-            end = new ConnectionService.End(Optional.of(qp), QpType.RC, qp.qpn(), 0, false, parameters);
+            end = new ConnectionService.OwnSide(Optional.of(qp), QpType.RC, qp.qpn(), 0, false, parameters);
             qp.modify(new Transition.ToInit(Access.remoteAll()));
             qp.postReceive(1, memory.slice(MESSAGE_BYTES, MESSAGE_BYTES));
             host.byQpn.put(qp.qpn(), this);
@@ -122,7 +122,7 @@ class ConnectionsTest {
 
         Host(World world) {
             device = world.addDevice();
-            service = device.context().connectionService();
+            service = ConnectionService.of(device.context());
             domain = device.context().allocateProtectionDomain();
             cq = device.context().createCompletionQueue(4_096);
         }
@@ -224,7 +224,7 @@ class ConnectionsTest {
         Host to = hosts.get(world.random().nextInt(hosts.size()));
         var end = new ConnectionEnd(from, number, true);
         ends.add(end);
-        var call = new ConnectionService.Call(
+        var call = new ConnectionService.Route(
                 PortSpace.TCP,
                 from.address(),
                 50_000,

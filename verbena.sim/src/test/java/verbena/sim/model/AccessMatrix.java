@@ -159,21 +159,28 @@ final class AccessMatrix {
 
     private void connect(ModelQueuePair one, ModelQueuePair peer, int firstPsn) {
         if (one.state() != QpState.RESET) {
-            lockstep.modify(one, new QpModification().state(QpState.RESET));
+            lockstep.modify(one, new QpModification().withState(QpState.RESET));
         }
         lockstep.modify(
                 one,
-                new QpModification().state(QpState.INIT).port(1).pkeyIndex(0).access(REMOTE));
+                new QpModification()
+                        .withState(QpState.INIT)
+                        .withPort(1)
+                        .withPkeyIndex(0)
+                        .withAccess(REMOTE));
         var toRtr = new QpModification()
-                .state(QpState.RTR)
-                .path(AddressVector.to(peer.device().gids().getFirst(), 0))
-                .pathMtu(Mtu.MTU_1024)
-                .destinationQpn(peer.qpn())
-                .rqPsn(firstPsn);
-        var toRts = new QpModification().state(QpState.RTS).sqPsn(firstPsn);
+                .withState(QpState.RTR)
+                .withPath(AddressVector.to(peer.device().gids().getFirst(), 0))
+                .withPathMtu(Mtu.MTU_1024)
+                .withDestinationQpn(peer.qpn())
+                .withRqPsn(firstPsn);
+        var toRts = new QpModification().withState(QpState.RTS).withSqPsn(firstPsn);
         if (one.type() == QpType.RC) {
-            toRtr.maxDestinationReadAtomic(4).minRnrTimer(new RnrTimer(1));
-            toRts.ackTimeout(new AckTimeout(1)).retryCount(1).rnrRetry(1).maxReadAtomic(4);
+            toRtr = toRtr.withMaxDestinationReadAtomic(4).withMinRnrTimer(new RnrTimer(1));
+            toRts = toRts.withAckTimeout(new AckTimeout(1))
+                    .withRetryCount(1)
+                    .withRnrRetry(1)
+                    .withMaxReadAtomic(4);
         }
         lockstep.modify(one, toRtr);
         lockstep.modify(one, toRts);
@@ -357,7 +364,7 @@ final class AccessMatrix {
         if (operation.hasImmediate() && responder.receivesPosted() == 0) {
             lockstep.receive(responder, new ModelReceive(++wrId, List.of()), null);
         }
-        lockstep.modify(responder, new QpModification().access(rights(one.ofQueuePair)));
+        lockstep.modify(responder, new QpModification().withAccess(rights(one.ofQueuePair)));
         enter(responder, one.state);
         ModelSend request = ModelSend.of(operation, ++wrId)
                 .flags(true, false, false)
@@ -392,28 +399,28 @@ final class AccessMatrix {
     private void enter(ModelQueuePair responder, QpState state) {
         switch (state) {
             case RTS -> {}
-            case SQD, RESET, ERR -> lockstep.modify(responder, new QpModification().state(state));
+            case SQD, RESET, ERR -> lockstep.modify(responder, new QpModification().withState(state));
             case INIT, RTR -> {
                 connect(ends);
-                lockstep.modify(responder, new QpModification().state(QpState.RESET));
+                lockstep.modify(responder, new QpModification().withState(QpState.RESET));
                 lockstep.modify(
                         responder,
                         new QpModification()
-                                .state(QpState.INIT)
-                                .port(1)
-                                .pkeyIndex(0)
-                                .access(REMOTE));
+                                .withState(QpState.INIT)
+                                .withPort(1)
+                                .withPkeyIndex(0)
+                                .withAccess(REMOTE));
                 if (state == QpState.RTR) {
                     var toRtr = new QpModification()
-                            .state(QpState.RTR)
-                            .path(AddressVector.to(a.model.gids().getFirst(), 0))
-                            .pathMtu(Mtu.MTU_1024)
-                            .destinationQpn(ends.requester.qpn())
-                            .rqPsn(psn);
+                            .withState(QpState.RTR)
+                            .withPath(AddressVector.to(a.model.gids().getFirst(), 0))
+                            .withPathMtu(Mtu.MTU_1024)
+                            .withDestinationQpn(ends.requester.qpn())
+                            .withRqPsn(psn);
                     lockstep.modify(
                             responder,
                             service == QpType.RC
-                                    ? toRtr.maxDestinationReadAtomic(4).minRnrTimer(new RnrTimer(1))
+                                    ? toRtr.withMaxDestinationReadAtomic(4).withMinRnrTimer(new RnrTimer(1))
                                     : toRtr);
                     if (operation.hasImmediate()) {
                         lockstep.receive(responder, new ModelReceive(++wrId, List.of()), null);

@@ -34,27 +34,29 @@ final class ConnectRules {
     /// @param own what the queue pair's peer was told
     static List<QpModification> steps(
             ModelQueuePair queuePair, Endpoint own, Endpoint remote, EndpointOptions choices) {
-        var init = new QpModification().access(choices.access());
+        var init = new QpModification().withAccess(choices.access());
         if (queuePair.state() == QpState.RESET) {
-            init.state(QpState.INIT).port(1).pkeyIndex(0);
+            init = init.withState(QpState.INIT).withPort(1).withPkeyIndex(0);
         }
         int sourceIndex = queuePair.device().gids().indexOf(own.gid());
         var rtr = new QpModification()
-                .state(QpState.RTR)
-                .path(AddressVector.to(remote.gid(), sourceIndex).withTrafficClass(choices.trafficClass()))
-                .pathMtu(choices.mtu().orElse(own.mtu().min(remote.mtu())))
-                .destinationQpn(remote.qpn())
-                .rqPsn(remote.psn());
-        var rts = new QpModification().state(QpState.RTS).sqPsn(own.psn());
+                .withState(QpState.RTR)
+                .withPath(AddressVector.to(remote.gid(), sourceIndex).withTrafficClass(choices.trafficClass()))
+                .withPathMtu(choices.mtu().orElse(own.mtu().min(remote.mtu())))
+                .withDestinationQpn(remote.qpn())
+                .withRqPsn(remote.psn());
+        var rts = new QpModification().withState(QpState.RTS).withSqPsn(own.psn());
         QpType type = queuePair.type();
         if (type == QpType.RC || type == QpType.XRC_TARGET) {
-            rtr.maxDestinationReadAtomic(choices.maxReadAtomic()).minRnrTimer(choices.minRnrTimer());
+            rtr = rtr.withMaxDestinationReadAtomic(choices.maxReadAtomic()).withMinRnrTimer(choices.minRnrTimer());
         }
         if (queuePair.isReliable()) {
-            rts.ackTimeout(choices.ackTimeout());
+            rts = rts.withAckTimeout(choices.ackTimeout());
         }
         if (type == QpType.RC || type == QpType.XRC_INITIATOR) {
-            rts.retryCount(choices.retryCount()).rnrRetry(choices.rnrRetry()).maxReadAtomic(choices.maxReadAtomic());
+            rts = rts.withRetryCount(choices.retryCount())
+                    .withRnrRetry(choices.rnrRetry())
+                    .withMaxReadAtomic(choices.maxReadAtomic());
         }
         return List.of(init, rtr, rts);
     }

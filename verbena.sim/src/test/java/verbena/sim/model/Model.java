@@ -10,7 +10,6 @@ import verbena.verbs.AckTimeout;
 import verbena.verbs.Gid;
 import verbena.verbs.QpAttribute;
 import verbena.verbs.QpState;
-import verbena.verbs.RnrTimer;
 import verbena.verbs.WcStatus;
 
 /// Some devices and the network between them.
@@ -89,7 +88,7 @@ public final class Model {
                     queuePair.fail(WcStatus.RETRY_EXC_ERR);
                     return (queuePair.number(QpAttribute.RETRY_CNT) + 1L)
                             * 4
-                            * Math.max(AckTimeout.nanos(timeout), ACK_TIMEOUT_NANOS_MIN);
+                            * Math.max(new AckTimeout(timeout).duration().toNanos(), ACK_TIMEOUT_NANOS_MIN);
                 }
                 int retries = queuePair.number(QpAttribute.RNR_RETRY);
                 if (queuePair.waiting == Waiting.FOR_A_RECEIVE && retries != 7) { // 7: without limit
@@ -105,7 +104,7 @@ public final class Model {
     /// How long the peer asks to wait for its receives; a little more, for the packets' way.
     private long rnrNanos(ModelQueuePair queuePair) {
         ModelQueuePair peer = find(queuePair.destination(), queuePair.number(QpAttribute.DEST_QPN));
-        return peer == null ? 0 : RnrTimer.nanos(peer.attributes().rnrTimer().code()) + ACK_TIMEOUT_NANOS_MIN;
+        return peer == null ? 0 : peer.attributes().rnrTimer().nanos() + ACK_TIMEOUT_NANOS_MIN;
     }
 
     @Nullable

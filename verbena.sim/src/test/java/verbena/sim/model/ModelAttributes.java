@@ -13,9 +13,9 @@ import verbena.verbs.Gid;
 import verbena.verbs.Mtu;
 import verbena.verbs.PathMigration;
 import verbena.verbs.QpAttribute;
-import verbena.verbs.QpAttributes;
 import verbena.verbs.QpModification;
 import verbena.verbs.QpState;
+import verbena.verbs.QueuePairAttributes;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.RnrTimer;
 
@@ -106,27 +106,28 @@ final class ModelAttributes {
     /// ibv_query_qp(3).
     ///
     /// @param otherwise the MTU when none was set
-    QpAttributes query(QpState state, Mtu otherwise, boolean isDraining, QueuePairOptions asMade) {
-        return new QpAttributes(
+    QueuePairAttributes query(QpState state, Mtu otherwise, boolean isDraining, QueuePairOptions asMade) {
+        return new QueuePairAttributes(
                 state,
-                mtu(otherwise),
-                number(QpAttribute.QKEY),
-                number(QpAttribute.RQ_PSN),
-                number(QpAttribute.SQ_PSN),
-                number(QpAttribute.DEST_QPN),
-                access(),
-                Optional.ofNullable((AddressVector) values.get(QpAttribute.AV)),
-                Optional.empty(), // the devices that it models have no alternate path
-                PathMigration.MIGRATED,
-                0,
-                1,
                 isDraining,
-                number(QpAttribute.MAX_QP_RD_ATOMIC),
-                number(QpAttribute.MAX_DEST_RD_ATOMIC),
-                rnrTimer(),
-                ackTimeout(),
-                number(QpAttribute.RETRY_CNT),
-                number(QpAttribute.RNR_RETRY),
+                1,
+                0,
+                number(QpAttribute.QKEY),
+                access(),
+                new QueuePairAttributes.Peer(
+                        number(QpAttribute.DEST_QPN),
+                        Optional.ofNullable((AddressVector) values.get(QpAttribute.AV)),
+                        mtu(otherwise),
+                        Optional.empty(), // the devices that it models have no alternate path
+                        PathMigration.MIGRATED),
+                new QueuePairAttributes.Sending(
+                        number(QpAttribute.SQ_PSN),
+                        number(QpAttribute.MAX_QP_RD_ATOMIC),
+                        ackTimeout(),
+                        number(QpAttribute.RETRY_CNT),
+                        number(QpAttribute.RNR_RETRY)),
+                new QueuePairAttributes.Receiving(
+                        number(QpAttribute.RQ_PSN), number(QpAttribute.MAX_DEST_RD_ATOMIC), rnrTimer()),
                 asMade);
     }
 }

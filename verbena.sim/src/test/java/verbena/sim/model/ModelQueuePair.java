@@ -14,10 +14,10 @@ import verbena.verbs.Gid;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.Mtu;
 import verbena.verbs.QpAttribute;
-import verbena.verbs.QpAttributes;
 import verbena.verbs.QpModification;
 import verbena.verbs.QpState;
 import verbena.verbs.QpType;
+import verbena.verbs.QueuePairAttributes;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.WcStatus;
 
@@ -205,7 +205,7 @@ public final class ModelQueuePair extends ModelObject {
     }
 
     /// ibv_query_qp(3).
-    public QpAttributes query(QueuePairOptions asMade) {
+    public QueuePairAttributes query(QueuePairOptions asMade) {
         return attributes.query(state, defaultMtu(), state == QpState.SQD && begun, asMade);
     }
 

@@ -242,7 +242,9 @@ final class WalkObjects extends WalkSteps {
     private AddressVector way(WalkPlace to) {
         int gid = walk.random.nextInt(2);
         Gid destination = chance(25) ? GROUPS.get(gid) : to.pair.model.gids().get(gid);
-        return new AddressVector(destination, gid, 1, trafficClass(), 1 + walk.random.nextInt(255), 0, 0, 0);
+        return AddressVector.to(destination, gid)
+                .withTrafficClass(trafficClass())
+                .withHopLimit(1 + walk.random.nextInt(255));
     }
 
     /// In a multicast group, or not any more.

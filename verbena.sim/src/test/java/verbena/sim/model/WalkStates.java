@@ -119,42 +119,44 @@ final class WalkStates extends WalkSteps {
 
     private void reset(ModelQueuePair own) {
         if (own.state() != QpState.RESET) {
-            walk.lockstep.modify(own, new QpModification().state(QpState.RESET));
+            walk.lockstep.modify(own, new QpModification().withState(QpState.RESET));
             walk.lockstep.settle();
         }
     }
 
     private QpModification toInit(ModelQueuePair own) {
-        var change = new QpModification().state(QpState.INIT).port(1).pkeyIndex(0);
-        return own.type() == QpType.UD ? change.qkey(qkey()) : change.access(chance(80) ? EVERYTHING : access());
+        var change = new QpModification().withState(QpState.INIT).withPort(1).withPkeyIndex(0);
+        return own.type() == QpType.UD
+                ? change.withQkey(qkey())
+                : change.withAccess(chance(80) ? EVERYTHING : access());
     }
 
     private QpModification toRtr(ModelQueuePair own, ModelQueuePair peer, boolean ipv6, Mtu mtu, int peerPsn) {
-        var change = new QpModification().state(QpState.RTR);
+        var change = new QpModification().withState(QpState.RTR);
         if (own.type() == QpType.UD) {
             return change;
         }
         int gid = ipv6 ? 1 : 0;
-        change.path(AddressVector.to(peer.device().gids().get(gid), gid))
-                .pathMtu(mtu)
-                .destinationQpn(peer.qpn())
-                .rqPsn(peerPsn);
+        change = change.withPath(AddressVector.to(peer.device().gids().get(gid), gid))
+                .withPathMtu(mtu)
+                .withDestinationQpn(peer.qpn())
+                .withRqPsn(peerPsn);
         return own.type() == QpType.UC || own.type() == QpType.XRC_INITIATOR
                 ? change
-                : change.maxDestinationReadAtomic(readsServed()).minRnrTimer(rnrTimer());
+                : change.withMaxDestinationReadAtomic(readsServed()).withMinRnrTimer(rnrTimer());
     }
 
     private QpModification toRts(ModelQueuePair own, int psn) {
-        var change = new QpModification().state(QpState.RTS).sqPsn(psn);
+        var change = new QpModification().withState(QpState.RTS).withSqPsn(psn);
         if (!own.isReliable()) {
             return change;
         }
-        change.ackTimeout(new AckTimeout(1 + walk.random.nextInt(10)));
+        change = change.withAckTimeout(new AckTimeout(1 + walk.random.nextInt(10)));
         return own.type() == QpType.XRC_TARGET
                 ? change
-                : change.retryCount(walk.faulty ? 7 : walk.random.nextInt(8))
-                        .rnrRetry(chance(70) ? 7 : walk.random.nextInt(7))
-                        .maxReadAtomic(readsAsked());
+                : change.withRetryCount(walk.faulty ? 7 : walk.random.nextInt(8))
+                        .withRnrRetry(chance(70) ? 7 : walk.random.nextInt(7))
+                        .withMaxReadAtomic(readsAsked());
     }
 
     /// Around the time that [Lockstep] lets pass for queue pairs that wait without end: 1.3 to 2.6 ms, or 5 to 10
@@ -180,13 +182,13 @@ final class WalkStates extends WalkSteps {
                         case 0 -> toInit(own);
                         case 1 -> toRtr(own, peer, chance(50), Mtu.MTU_1024, freshPsn());
                         case 2 -> toRts(own, freshPsn());
-                        case 3 -> new QpModification().state(QpState.SQD).sqdNotify(chance(70));
-                        case 4 -> new QpModification().state(QpState.RTS);
+                        case 3 -> new QpModification().withState(QpState.SQD).withSqdNotify(chance(70));
+                        case 4 -> new QpModification().withState(QpState.RTS);
                         case 5 -> new QpModification();
-                        default -> new QpModification().state(QpState.values()[walk.random.nextInt(7)]);
+                        default -> new QpModification().withState(QpState.values()[walk.random.nextInt(7)]);
                     };
                     for (int i = walk.random.nextInt(3); i > 0; i--) {
-                        disturb(change, peer);
+                        change = disturbed(change, peer);
                     }
                     QpState to = change.get(QpAttribute.STATE, own.state());
                     if (to == QpState.SQD && own.state() == QpState.RTS && own.unfinished() > 1) {
@@ -197,36 +199,36 @@ final class WalkStates extends WalkSteps {
     }
 
     void changeAccess(ModelQueuePair own) {
-        walk.lockstep.modify(own, new QpModification().access(chance(50) ? EVERYTHING : access()));
+        walk.lockstep.modify(own, new QpModification().withAccess(chance(50) ? EVERYTHING : access()));
     }
 
-    private void disturb(QpModification change, ModelQueuePair peer) {
+    private QpModification disturbed(QpModification change, ModelQueuePair peer) {
         int wild = walk.random.nextInt(4) == 0 ? walk.random.nextInt() : walk.random.nextInt(9);
-        switch (walk.random.nextInt(16)) {
-            case 0 -> change.state(QpState.values()[walk.random.nextInt(7)]);
-            case 1 -> change.currentState(QpState.values()[walk.random.nextInt(7)]);
-            case 2 -> change.sqdNotify(chance(50));
-            case 3 -> change.access(access());
-            case 4 -> change.pkeyIndex(walk.random.nextInt(2));
-            case 5 -> change.port(walk.random.nextInt(3));
-            case 6 -> change.qkey(wild);
-            case 7 -> change.path(wildWay(placeOf(peer)));
-            case 8 -> change.pathMtu(mtu());
-            case 9 -> change.ackTimeout(new AckTimeout(1 + walk.random.nextInt(10)));
-            case 10 -> change.retryCount(walk.faulty ? 7 : wild);
-            case 11 -> change.rnrRetry(wild);
-            case 12 -> change.maxReadAtomic(chance(80) ? readsAsked() : 129);
-            case 13 -> change.maxDestinationReadAtomic(chance(80) ? readsServed() : -1);
-            case 14 -> change.minRnrTimer(rnrTimer());
-            default -> change.destinationQpn(wild);
-        }
+        return switch (walk.random.nextInt(16)) {
+            case 0 -> change.withState(QpState.values()[walk.random.nextInt(7)]);
+            case 1 -> change.withCurrentState(QpState.values()[walk.random.nextInt(7)]);
+            case 2 -> change.withSqdNotify(chance(50));
+            case 3 -> change.withAccess(access());
+            case 4 -> change.withPkeyIndex(walk.random.nextInt(2));
+            case 5 -> change.withPort(walk.random.nextInt(3));
+            case 6 -> change.withQkey(wild);
+            case 7 -> change.withPath(wildWay(placeOf(peer)));
+            case 8 -> change.withPathMtu(mtu());
+            case 9 -> change.withAckTimeout(new AckTimeout(1 + walk.random.nextInt(10)));
+            case 10 -> change.withRetryCount(walk.faulty ? 7 : wild);
+            case 11 -> change.withRnrRetry(wild);
+            case 12 -> change.withMaxReadAtomic(chance(80) ? readsAsked() : 129);
+            case 13 -> change.withMaxDestinationReadAtomic(chance(80) ? readsServed() : -1);
+            case 14 -> change.withMinRnrTimer(rnrTimer());
+            default -> change.withDestinationQpn(wild);
+        };
     }
 
     /// To ERR or RESET.
     void leave() {
         pick(place().queuePairs)
                 .ifPresent(own -> walk.lockstep.modify(
-                        own, new QpModification().state(chance(60) ? QpState.ERR : QpState.RESET)));
+                        own, new QpModification().withState(chance(60) ? QpState.ERR : QpState.RESET)));
     }
 
     void query() {

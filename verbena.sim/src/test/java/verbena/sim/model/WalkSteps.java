@@ -72,15 +72,10 @@ abstract class WalkSteps {
     }
 
     AddressVector wildWay(WalkPlace to) {
-        return new AddressVector(
-                to.pair.model.gids().get(walk.random.nextInt(2)),
-                walk.random.nextInt(3),
-                chance(5) ? 2 : 1,
-                trafficClass(),
-                1 + walk.random.nextInt(255),
-                0,
-                0,
-                0);
+        return AddressVector.to(to.pair.model.gids().get(walk.random.nextInt(2)), walk.random.nextInt(3))
+                .withPort(chance(5) ? 2 : 1)
+                .withTrafficClass(trafficClass())
+                .withHopLimit(1 + walk.random.nextInt(255));
     }
 
     int qkey() {

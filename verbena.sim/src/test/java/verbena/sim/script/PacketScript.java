@@ -319,7 +319,7 @@ public final class PacketScript {
         p.readsOutstandingMax = reads;
         p.readsServedMax = reads;
         p.minRnrTimerCode = rnrTimerCode;
-        p.ackTimeoutNanos = AckTimeout.nanos(timeoutCode);
+        p.ackTimeoutNanos = new AckTimeout(timeoutCode).duration().toNanos();
         p.retryCount = retryCount;
         p.rnrRetry = rnrRetry;
         p.windows = end.host.peerWindows;

@@ -507,7 +507,8 @@ final class Replay {
             p.readsOutstandingMax = 16;
             p.readsServedMax = 16;
             p.minRnrTimerCode = number(json, "min_rnr_timer", 12);
-            p.ackTimeoutNanos = AckTimeout.nanos(number(json, "timeout", 14));
+            p.ackTimeoutNanos =
+                    new AckTimeout(number(json, "timeout", 14)).duration().toNanos();
             p.retryCount = number(json, "retry", 7);
             p.rnrRetry = number(json, "rnr_retry", 7);
             end.modify(QpState.INIT, now);

@@ -83,7 +83,7 @@ final class Reports {
                     completion.hasInvalidate() && completion.invalidatedRkey() == ends.key(words.next("key"), words);
                 case "qp" -> completion.qpn() == ends.qpnOf(words.next("end"));
                 case "source-qp" -> completion.sourceQpn() == words.integer(word);
-                case "grh" -> (completion.flags() & WorkCompletion.GRH) != 0;
+                case "grh" -> completion.hasGrh();
                 case "opcode" -> name(completion.opcode()).equals(words.next("opcode"));
                 case "cause" -> completion.cause().contains(words.rest());
                 default -> status(word, words) == completion.status();

@@ -111,7 +111,9 @@ final class Setup {
                 case "rnr-retry" -> p.rnrRetry = words.integer(word);
                 case "retry" -> p.retryCount = words.integer(word);
                 case "keep-alive" -> p.keepAliveNanos = VirtualTime.nanos(words.next("time"));
-                case "timeout" -> p.ackTimeoutNanos = AckTimeout.nanos(words.integer(word));
+                case "timeout" ->
+                    p.ackTimeoutNanos =
+                            new AckTimeout(words.integer(word)).duration().toNanos();
                 case "qkey" -> p.qkey = words.integer(word);
                 case "pkey" -> p.pkeys = new int[] {words.integer(word)};
                 case "alternate" -> p.alternate(ends.alternate(end, words), 0, p.ackTimeoutNanos);

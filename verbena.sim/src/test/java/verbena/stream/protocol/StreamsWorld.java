@@ -27,6 +27,7 @@ import verbena.verbs.SendBatch;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
+import verbena.verbs.spi.CompletionAccess;
 
 /// Two ends of a stream of bytes, with the smallest buffers: rings of a few bytes, each shown half by half, and
 /// credits for what has immediate data. Each program sends all of its bytes, then says that it sends no more, and
@@ -102,7 +103,8 @@ final class StreamsWorld implements SmallWorld {
                 int count = 0;
                 while (count < into.length && !completions.isEmpty()) {
                     Told next = completions.remove();
-                    into[count++].fill(
+                    CompletionAccess.fill(
+                            into[count++],
                             next.wrId,
                             WcStatus.SUCCESS,
                             next.isReceive ? WcOpcode.RECV_RDMA_WITH_IMM : WcOpcode.RDMA_WRITE,
@@ -111,7 +113,7 @@ final class StreamsWorld implements SmallWorld {
                             next.immediate,
                             0,
                             0,
-                            next.isReceive ? WorkCompletion.WITH_IMM : 0,
+                            next.isReceive ? CompletionAccess.WITH_IMM : 0,
                             "");
                 }
                 return count;
@@ -271,44 +273,15 @@ final class StreamsWorld implements SmallWorld {
     private static final Context CONTEXT = proxy(
             Context.class,
             (_, _) -> new DeviceAttributes(
-                    "",
+                    new DeviceAttributes.Identity("", 0, 0, 0, 0, 0),
+                    new DeviceAttributes.QueueLimits(0, DEPTH, 2, 2, 0, 0, 0, 0, 0, 0),
+                    new DeviceAttributes.MemoryLimits(0, 0, 0, 0, 0, 0, OnDemandPaging.NONE),
+                    new DeviceAttributes.TransportLimits(0, 0, 0, 0, AtomicCapability.NONE, 0),
+                    new DeviceAttributes.DatagramLimits(0, 0, 0, 0),
+                    DeviceAttributes.Clock.NONE,
                     0,
                     0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    DEPTH,
-                    2,
-                    2,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    AtomicCapability.NONE,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    Set.of(Capability.IMMEDIATE_DATA),
-                    OnDemandPaging.NONE));
+                    Set.of(Capability.IMMEDIATE_DATA)));
 
     private final Arena arena = Arena.ofConfined();
     private final Plant plant;

@@ -107,7 +107,7 @@ public final class ByteStream {
                 throw new UnsupportedException(
                         "stream", Capability.IMMEDIATE_DATA, context.device().name());
             }
-            int depthMax = Math.min(DEPTH_MAX, context.attributes().maxQpWr());
+            int depthMax = Math.min(DEPTH_MAX, context.attributes().queues().maxQpWr());
             sendsMax = Math.clamp(sizes.sends(), DEPTH_MIN, depthMax);
             receivesMax = Math.clamp(sizes.receives(), DEPTH_MIN, depthMax);
             sendBytes = sizes.sendBytes();

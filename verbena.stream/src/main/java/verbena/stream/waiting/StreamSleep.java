@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Context;
-import verbena.verbs.spi.DeviceWait;
+import verbena.verbs.internal.DeviceWait;
 
 /// The sleep of a thread that serves many streams, on which selectors and event loops stand. The thread sleeps at the
 /// device of its streams, so that an arrival wakes one thread. It sleeps elsewhere without streams, or when other
@@ -109,11 +109,11 @@ public final class StreamSleep {
                 place = Place.NONE;
             }
         }
-        at.parked(1);
+        at.beginElsewhere();
         try {
             return sleepElsewhere(nanos);
         } finally {
-            at.parked(-1);
+            at.endElsewhere();
         }
     }
 

@@ -272,7 +272,7 @@ public final class Conversation {
             case RNR_NAK -> {
                 to.naks++;
                 remarks.add("has no receive%s: wait %.2f ms"
-                        .formatted(after, RnrTimer.nanos(Syndrome.value(syndrome)) / NANOS_PER_MILLI));
+                        .formatted(after, new RnrTimer(Syndrome.value(syndrome)).nanos() / NANOS_PER_MILLI));
             }
             case NAK -> {
                 to.naks++;

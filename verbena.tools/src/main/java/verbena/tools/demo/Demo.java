@@ -120,7 +120,8 @@ final class Demo {
                 "by that address and port, as with sockets; "
                         + (isIwarp(context)
                                 ? ""
-                                : "path MTU " + connection.queuePair().query().pathMtu() + "; ")
+                                : "path MTU "
+                                        + connection.queuePair().query().peer().pathMtu() + "; ")
                         + "each has " + DemoEnd.REGION_BYTES / (1 << 20)
                         + " MiB of memory for the other");
         return we;

@@ -15,8 +15,8 @@ import verbena.tools.kit.ToolCommand;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 import verbena.verbs.VerbsException;
+import verbena.verbs.internal.Providers;
 import verbena.verbs.spi.Provider;
-import verbena.verbs.spi.Providers;
 
 /// `verbena demo`: what RDMA is, in one screen.
 @Command(

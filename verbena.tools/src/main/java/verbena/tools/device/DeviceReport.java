@@ -74,14 +74,14 @@ final class DeviceReport {
         TransportType transport = context.device().transportType();
         out.println("hca_id:\t" + context.device().name());
         line("\ttransport:\t\t\t%s (%d)".formatted(transport, transport.code()));
-        if (!a.firmwareVersion().isEmpty()) {
-            line("\tfw_ver:\t\t\t\t%s".formatted(a.firmwareVersion()));
+        if (!a.identity().firmwareVersion().isEmpty()) {
+            line("\tfw_ver:\t\t\t\t%s".formatted(a.identity().firmwareVersion()));
         }
-        line("\tnode_guid:\t\t\t%s".formatted(Addresses.guid(a.nodeGuid())));
-        line("\tsys_image_guid:\t\t\t%s".formatted(Addresses.guid(a.systemImageGuid())));
-        line("\tvendor_id:\t\t\t0x%04x".formatted(a.vendorId()));
-        line("\tvendor_part_id:\t\t\t%d".formatted(a.vendorPartId()));
-        line("\thw_ver:\t\t\t\t0x%X".formatted(a.hardwareVersion()));
+        line("\tnode_guid:\t\t\t%s".formatted(Addresses.guid(a.identity().nodeGuid())));
+        line("\tsys_image_guid:\t\t\t%s".formatted(Addresses.guid(a.identity().systemImageGuid())));
+        line("\tvendor_id:\t\t\t0x%04x".formatted(a.identity().vendorId()));
+        line("\tvendor_part_id:\t\t\t%d".formatted(a.identity().vendorPartId()));
+        line("\thw_ver:\t\t\t\t0x%X".formatted(a.identity().hardwareVersion()));
         line("\tphys_port_cnt:\t\t\t%d".formatted(a.physicalPorts()));
         if (verbose) {
             limits(a);
@@ -89,50 +89,52 @@ final class DeviceReport {
     }
 
     private void limits(DeviceAttributes a) {
-        line("\tmax_mr_size:\t\t\t0x%x".formatted(a.maxMemoryRegionBytes()));
-        line("\tpage_size_cap:\t\t\t0x%x".formatted(a.pageSizeCapability()));
-        line("\tmax_qp:\t\t\t\t%d".formatted(a.maxQp()));
-        line("\tmax_qp_wr:\t\t\t%d".formatted(a.maxQpWr()));
+        line("\tmax_mr_size:\t\t\t0x%x".formatted(a.memory().maxMemoryRegionBytes()));
+        line("\tpage_size_cap:\t\t\t0x%x".formatted(a.memory().pageSizeCapability()));
+        line("\tmax_qp:\t\t\t\t%d".formatted(a.queues().maxQp()));
+        line("\tmax_qp_wr:\t\t\t%d".formatted(a.queues().maxQpWr()));
         List<CapFlag> flags = CapFlag.of(a);
         int bits = flags.stream().mapToInt(flag -> 1 << flag.bit).sum();
         line("\tdevice_cap_flags:\t\t0x%08x".formatted(bits));
         flags.forEach(flag -> line("\t\t\t\t\t" + flag));
-        line("\tmax_sge:\t\t\t%d".formatted(a.maxSge()));
-        line("\tmax_sge_rd:\t\t\t%d".formatted(a.maxSgeRead()));
-        line("\tmax_cq:\t\t\t\t%d".formatted(a.maxCq()));
-        line("\tmax_cqe:\t\t\t%d".formatted(a.maxCqe()));
-        line("\tmax_mr:\t\t\t\t%d".formatted(a.maxMr()));
-        line("\tmax_pd:\t\t\t\t%d".formatted(a.maxPd()));
-        line("\tmax_qp_rd_atom:\t\t\t%d".formatted(a.maxQpReadAtomic()));
+        line("\tmax_sge:\t\t\t%d".formatted(a.queues().maxSge()));
+        line("\tmax_sge_rd:\t\t\t%d".formatted(a.queues().maxSgeRead()));
+        line("\tmax_cq:\t\t\t\t%d".formatted(a.queues().maxCq()));
+        line("\tmax_cqe:\t\t\t%d".formatted(a.queues().maxCqe()));
+        line("\tmax_mr:\t\t\t\t%d".formatted(a.memory().maxMr()));
+        line("\tmax_pd:\t\t\t\t%d".formatted(a.memory().maxPd()));
+        line("\tmax_qp_rd_atom:\t\t\t%d".formatted(a.transport().maxQpReadAtomic()));
         line("\tmax_ee_rd_atom:\t\t\t0");
-        line("\tmax_res_rd_atom:\t\t%d".formatted(a.maxResponderReadAtomic()));
-        line("\tmax_qp_init_rd_atom:\t\t%d".formatted(a.maxQpInitiatorReadAtomic()));
+        line("\tmax_res_rd_atom:\t\t%d".formatted(a.transport().maxResponderReadAtomic()));
+        line("\tmax_qp_init_rd_atom:\t\t%d".formatted(a.transport().maxQpInitiatorReadAtomic()));
         line("\tmax_ee_init_rd_atom:\t\t0");
         line("\tatomic_cap:\t\t\t%s (%d)"
-                .formatted(a.atomicCapability(), a.atomicCapability().ordinal()));
+                .formatted(
+                        a.transport().atomicCapability(),
+                        a.transport().atomicCapability().ordinal()));
         line("\tmax_ee:\t\t\t\t0");
         line("\tmax_rdd:\t\t\t0");
-        line("\tmax_mw:\t\t\t\t%d".formatted(a.maxMw()));
+        line("\tmax_mw:\t\t\t\t%d".formatted(a.memory().maxMw()));
         line("\tmax_raw_ipv6_qp:\t\t0");
         line("\tmax_raw_ethy_qp:\t\t0");
-        line("\tmax_mcast_grp:\t\t\t%d".formatted(a.maxMulticastGroups()));
-        line("\tmax_mcast_qp_attach:\t\t%d".formatted(a.maxMulticastQpAttach()));
-        line("\tmax_total_mcast_qp_attach:\t%d".formatted(a.maxTotalMulticastQpAttach()));
-        line("\tmax_ah:\t\t\t\t%d".formatted(a.maxAh()));
+        line("\tmax_mcast_grp:\t\t\t%d".formatted(a.datagrams().maxMulticastGroups()));
+        line("\tmax_mcast_qp_attach:\t\t%d".formatted(a.datagrams().maxMulticastQpAttach()));
+        line("\tmax_total_mcast_qp_attach:\t%d".formatted(a.datagrams().maxTotalMulticastQpAttach()));
+        line("\tmax_ah:\t\t\t\t%d".formatted(a.datagrams().maxAh()));
         line("\tmax_fmr:\t\t\t0");
-        line("\tmax_srq:\t\t\t%d".formatted(a.maxSrq()));
-        if (a.maxSrq() != 0) {
-            line("\tmax_srq_wr:\t\t\t%d".formatted(a.maxSrqWr()));
-            line("\tmax_srq_sge:\t\t\t%d".formatted(a.maxSrqSge()));
+        line("\tmax_srq:\t\t\t%d".formatted(a.queues().maxSrq()));
+        if (a.queues().maxSrq() != 0) {
+            line("\tmax_srq_wr:\t\t\t%d".formatted(a.queues().maxSrqWr()));
+            line("\tmax_srq_sge:\t\t\t%d".formatted(a.queues().maxSrqSge()));
         }
         line("\tmax_pkeys:\t\t\t%d".formatted(a.maxPkeys()));
-        line("\tlocal_ca_ack_delay:\t\t%d".formatted(a.localAckDelay()));
+        line("\tlocal_ca_ack_delay:\t\t%d".formatted(a.transport().localAckDelay()));
         // Beyond ibv_devinfo: what Verbena's API tells besides.
-        line("\tmax_inline_data:\t\t%d".formatted(a.maxInlineBytes()));
-        line("\tmax_msg_sz:\t\t\t0x%x".formatted(a.maxMessageBytes()));
+        line("\tmax_inline_data:\t\t%d".formatted(a.queues().maxInlineBytes()));
+        line("\tmax_msg_sz:\t\t\t0x%x".formatted(a.transport().maxMessageBytes()));
         if (a.has(Capability.COMPLETION_TIMESTAMPS)) {
-            line("\tcompletion_timestamp_mask:\t0x%016x".formatted(a.timestampMask()));
-            line("\thca_core_clock:\t\t\t%d kHz".formatted(a.timestampKilohertz()));
+            line("\tcompletion_timestamp_mask:\t0x%016x".formatted(a.clock().timestampMask()));
+            line("\thca_core_clock:\t\t\t%d kHz".formatted(a.clock().timestampKilohertz()));
         }
         line("\tcapabilities:");
         for (Capability capability : Capability.values()) {
@@ -147,19 +149,23 @@ final class DeviceReport {
         line("\t\t\tmax_mtu:\t\t%s (%d)".formatted(p.maxMtu(), p.maxMtu().code()));
         line("\t\t\tactive_mtu:\t\t%s (%d)"
                 .formatted(p.activeMtu(), p.activeMtu().code()));
-        line("\t\t\tsm_lid:\t\t\t%d".formatted(p.subnetManagerLid()));
-        line("\t\t\tport_lid:\t\t%d".formatted(p.lid()));
-        line("\t\t\tport_lmc:\t\t0x%02x".formatted(p.lidMaskControl()));
+        line("\t\t\tsm_lid:\t\t\t%d".formatted(p.lids().subnetManagerLid()));
+        line("\t\t\tport_lid:\t\t%d".formatted(p.lids().lid()));
+        line("\t\t\tport_lmc:\t\t0x%02x".formatted(p.lids().maskControl()));
         line("\t\t\tlink_layer:\t\t%s".formatted(p.linkLayer()));
         if (verbose) {
             line("\t\t\tmax_msg_sz:\t\t0x%x".formatted(p.maxMessageBytes()));
             line("\t\t\tport_cap_flags:\t\t0x%08x".formatted(p.capabilityFlags()));
             line("\t\t\tpkey_tbl_len:\t\t%d".formatted(p.pkeyTableLength()));
             line("\t\t\tgid_tbl_len:\t\t%d".formatted(p.gidTableLength()));
-            line("\t\t\tactive_width:\t\t%sX (%d)".formatted(width(p.activeWidth()), p.activeWidth()));
-            line("\t\t\tactive_speed:\t\t%s (%d)".formatted(speed(p.activeSpeed()), p.activeSpeed()));
+            PortAttributes.Link link = p.link();
+            line("\t\t\tactive_width:\t\t%s (%d)"
+                    .formatted(link.width(), link.width().code()));
+            line("\t\t\tactive_speed:\t\t%s (%d)"
+                    .formatted(link.speed(), link.speed().code()));
             if (context.device().transportType() == TransportType.INFINIBAND) {
-                line("\t\t\tphys_state:\t\t%s (%d)".formatted(physicalState(p.physicalState()), p.physicalState()));
+                line("\t\t\tphys_state:\t\t%s (%d)"
+                        .formatted(link.state(), link.state().code()));
             }
             for (GidEntry entry : context.gids(number)) {
                 gid(entry, p.linkLayer());
@@ -177,46 +183,6 @@ final class DeviceReport {
         String on = entry.networkInterface().isEmpty() ? "" : ", " + entry.networkInterface();
         String gid = asIp ? Addresses.gid(entry.gid()) : entry.gid().groups();
         line("\t\t\tGID[%3d]:\t\t%s%s%s".formatted(entry.index(), gid, type, on));
-    }
-
-    // The encodings of ibv_query_port(3).
-
-    private static String width(int code) {
-        return switch (code) {
-            case 1 -> "1";
-            case 2 -> "4";
-            case 4 -> "8";
-            case 8 -> "12";
-            case 16 -> "2";
-            default -> "invalid width";
-        };
-    }
-
-    private static String speed(int code) {
-        return switch (code) {
-            case 1 -> "2.5 Gbps";
-            case 2 -> "5.0 Gbps";
-            case 4, 8 -> "10.0 Gbps";
-            case 16 -> "14.0 Gbps";
-            case 32 -> "25.0 Gbps";
-            case 64 -> "50.0 Gbps";
-            case 128 -> "100.0 Gbps";
-            case 256 -> "200.0 Gbps";
-            default -> "invalid speed";
-        };
-    }
-
-    private static String physicalState(int code) {
-        return switch (code) {
-            case 1 -> "SLEEP";
-            case 2 -> "POLLING";
-            case 3 -> "DISABLED";
-            case 4 -> "PORT_CONFIGURATION TRAINING";
-            case 5 -> "LINK_UP";
-            case 6 -> "LINK_ERROR_RECOVERY";
-            case 7 -> "PHY TEST";
-            default -> "invalid physical state";
-        };
     }
 
     private void line(String text) {

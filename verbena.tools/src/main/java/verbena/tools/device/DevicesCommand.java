@@ -9,8 +9,8 @@ import verbena.nic.roce.RoceV2Provider;
 import verbena.tools.kit.CommandFailed;
 import verbena.verbs.Device;
 import verbena.verbs.GidEntry;
+import verbena.verbs.internal.Providers;
 import verbena.verbs.spi.Provider;
-import verbena.verbs.spi.Providers;
 
 /// `verbena devices`: the table of `ibv_devices`, with two more columns.
 @Command(

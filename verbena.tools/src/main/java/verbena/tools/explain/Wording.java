@@ -87,7 +87,7 @@ final class Wording {
             case ACK -> "Acknowledges everything up to this PSN: it has arrived, was allowed, and has been executed.";
             case RNR_NAK ->
                 "Receiver not ready: no receive was posted. The sender has to try again after "
-                        + Recording.micros(RnrTimer.nanos(Syndrome.value(syndrome))) + " µs.";
+                        + Recording.micros(new RnrTimer(Syndrome.value(syndrome)).nanos()) + " µs.";
             case NAK ->
                 switch (syndrome) {
                     case Syndrome.NAK_SEQUENCE ->

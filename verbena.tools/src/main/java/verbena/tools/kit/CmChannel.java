@@ -12,6 +12,7 @@ import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.verbs.cm.ConnectionEvent;
 import verbena.verbs.cm.ConnectionId;
+import verbena.verbs.cm.DeviceChoice;
 import verbena.verbs.cm.EventChannel;
 import verbena.verbs.cm.PortSpace;
 
@@ -59,7 +60,7 @@ public final class CmChannel implements AutoCloseable {
         if (device != null) {
             return EventChannel.open(device);
         }
-        return isNearest ? EventChannel.openNearest() : EventChannel.open();
+        return isNearest ? EventChannel.open(DeviceChoice.nearest()) : EventChannel.open();
     }
 
     /// Returns the address of the device of choice; empty for the device that has the address.

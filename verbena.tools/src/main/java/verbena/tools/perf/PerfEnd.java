@@ -175,7 +175,7 @@ final class PerfEnd implements AutoCloseable {
     /// Returns the description of queue pair `i` for the peer.
     PerfPeer local(int i, GidEntry gid) {
         return new PerfPeer(
-                context.port(options.devicePort).lid(),
+                context.port(options.devicePort).lids().lid(),
                 outstanding,
                 queuePairs[i].qpn(),
                 psns[i],
@@ -253,15 +253,12 @@ final class PerfEnd implements AutoCloseable {
         for (int i = 0; i < queuePairs.length; i++) {
             QueuePair qp = queuePairs[i];
             PerfPeer peer = peers[i].peer();
-            var path = new AddressVector(
-                    peer.gid(),
-                    gid.index(),
-                    options.devicePort,
-                    options.trafficClass,
-                    HOP_LIMIT,
-                    0,
-                    options.serviceLevel,
-                    peer.lid());
+            AddressVector path = AddressVector.to(peer.gid(), gid.index())
+                    .withPort(options.devicePort)
+                    .withTrafficClass(options.trafficClass)
+                    .withHopLimit(HOP_LIMIT)
+                    .withServiceLevel(options.serviceLevel)
+                    .withDestinationLid(peer.lid());
             switch (options.type) {
                 case UD -> {
                     qp.modify(new Transition.ToRtrUd());
@@ -274,8 +271,8 @@ final class PerfEnd implements AutoCloseable {
                 }
                 default -> {
                     qp.modify(new Transition.ToRtr(path, mtu, peer.qpn(), peer.psn(), outstanding, RNR_TIMER));
-                    int reads =
-                            Math.min(peer.outstanding(), context.attributes().maxQpInitiatorReadAtomic());
+                    int reads = Math.min(
+                            peer.outstanding(), context.attributes().transport().maxQpInitiatorReadAtomic());
                     qp.modify(new Transition.ToRts(
                             psns[i], new AckTimeout(options.ackTimeout), RETRY_COUNT, RNR_RETRY_UNLIMITED, reads));
                 }

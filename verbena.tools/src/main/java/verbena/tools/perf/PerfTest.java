@@ -205,7 +205,7 @@ final class PerfTest extends ToolCommand {
         if (!verb.isAnswered()) {
             return 1;
         }
-        int max = context.attributes().maxQpReadAtomic();
+        int max = context.attributes().transport().maxQpReadAtomic();
         int wanted = options.outstandingWanted == null ? max : options.outstandingWanted;
         if (wanted > max) {
             note("-o " + wanted + ": the device has at most " + max + " outstanding; that is taken");

@@ -28,9 +28,9 @@ import verbena.verbs.Mtu;
 import verbena.verbs.PortAttributes;
 import verbena.verbs.PortState;
 import verbena.verbs.ProtectionDomain;
-import verbena.verbs.QpAttributes;
 import verbena.verbs.QpType;
 import verbena.verbs.QueuePair;
+import verbena.verbs.QueuePairAttributes;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.ReceiveBatch;
 import verbena.verbs.RnrTimer;
@@ -198,7 +198,9 @@ final class Pingpong implements AutoCloseable {
                     + context.device().name() + " have at most " + port.maxMessageBytes() + " bytes");
         }
         DeviceAttributes attributes = context.attributes();
-        int maxWr = service == PingpongService.SRQ ? attributes.maxSrqWr() : attributes.maxQpWr();
+        int maxWr = service == PingpongService.SRQ
+                ? attributes.queues().maxSrqWr()
+                : attributes.queues().maxQpWr();
         if (settings.receiveDepth() > maxWr) {
             throw new CommandFailed("-r " + settings.receiveDepth() + ": a queue of "
                     + context.device().name() + " holds at most " + maxWr + " requests");
@@ -207,7 +209,7 @@ final class Pingpong implements AutoCloseable {
 
     /// Returns the description for the other end.
     List<PingpongPeer> local(GidEntry gid) {
-        int lid = context.port(settings.port()).lid();
+        int lid = context.port(settings.port()).lids().lid();
         return players.stream()
                 .map(player -> new PingpongPeer(lid, player.qp.qpn(), player.psn, gid.gid()))
                 .toList();
@@ -220,15 +222,11 @@ final class Pingpong implements AutoCloseable {
             connect(
                     players.get(i),
                     remote,
-                    new AddressVector(
-                            remote.gid(),
-                            gid.index(),
-                            settings.port(),
-                            0,
-                            HOP_LIMIT,
-                            0,
-                            settings.serviceLevel(),
-                            remote.lid()));
+                    AddressVector.to(remote.gid(), gid.index())
+                            .withPort(settings.port())
+                            .withHopLimit(HOP_LIMIT)
+                            .withServiceLevel(settings.serviceLevel())
+                            .withDestinationLid(remote.lid()));
         }
     }
 
@@ -257,11 +255,15 @@ final class Pingpong implements AutoCloseable {
     List<PingpongPeer> connected() {
         var ends = new ArrayList<PingpongPeer>();
         for (Player player : players) {
-            QpAttributes attributes = player.qp.query();
-            AddressVector path = attributes.path().orElseThrow();
+            QueuePairAttributes attributes = player.qp.query();
+            AddressVector path = attributes.peer().path().orElseThrow();
             Gid own = context.gid(settings.port(), path.sourceGidIndex()).gid();
-            player.remote = new PingpongPeer(0, attributes.destinationQpn(), attributes.rqPsn(), path.destination());
-            ends.add(new PingpongPeer(0, player.qp.qpn(), attributes.sqPsn(), own));
+            player.remote = new PingpongPeer(
+                    0,
+                    attributes.peer().destinationQpn(),
+                    attributes.receiving().rqPsn(),
+                    path.destination());
+            ends.add(new PingpongPeer(0, player.qp.qpn(), attributes.sending().sqPsn(), own));
         }
         for (Player player : players) {
             ends.add(Objects.requireNonNull(player.remote));

@@ -110,7 +110,7 @@ final class RpingEnd implements AutoCloseable {
         }
         QueuePair own = domain.createQueuePair(options);
         own.modify(new Transition.ToInit(Access.remoteAll()));
-        id.useQueuePair(QpType.RC, own.qpn());
+        id.describeQueuePair(QpType.RC, own.qpn());
         return own;
     }
 

@@ -176,7 +176,7 @@ public final class Campaign {
     static List<String> command(Path folder, long first, long last, String which, boolean isVirtual)
             throws IOException {
         Path services = Files.createDirectories(folder.resolve("layer/META-INF/services"));
-        Files.writeString(services.resolve("verbena.verbs.spi.DeviceLayer"), WeakLayer.class.getName() + "\n");
+        Files.writeString(services.resolve("verbena.verbs.internal.DeviceLayer"), WeakLayer.class.getName() + "\n");
         var words = new ArrayList<String>();
         words.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         if (isVirtual) {

@@ -7,7 +7,7 @@ import java.util.function.LongFunction;
 import java.util.function.Supplier;
 import verbena.check.device.CheckProvider;
 import verbena.verbs.Device;
-import verbena.verbs.spi.DeviceLayer;
+import verbena.verbs.internal.DeviceLayer;
 import verbena.verbs.spi.Provider;
 
 /// The layer of a process in which every device is checked, and weak where it can be. So programs need no change to
@@ -46,7 +46,7 @@ public final class WeakLayer implements DeviceLayer {
     }
 
     @Override
-    public void end() {
+    public void printFindings() {
         // The campaign reports after each program.
     }
 }

@@ -13,7 +13,7 @@ import verbena.transport.memory.MemoryVerdict;
 import verbena.verbs.Access;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
-import verbena.verbs.WorkCompletion;
+import verbena.verbs.spi.CompletionAccess;
 import verbena.wire.iwarp.Ddp;
 import verbena.wire.iwarp.Fpdu;
 import verbena.wire.iwarp.RdmapOpcode;
@@ -364,7 +364,7 @@ final class Receiver {
                 WcOpcode.RECV,
                 messages.received,
                 invalidate ? segment.stag : 0,
-                invalidate ? WorkCompletion.WITH_INV : 0,
+                invalidate ? CompletionAccess.WITH_INV : 0,
                 opcode.isSolicited());
         return true;
     }

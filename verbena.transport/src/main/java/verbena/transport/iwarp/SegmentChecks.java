@@ -9,7 +9,7 @@ import verbena.transport.memory.MemoryVerdict;
 import verbena.verbs.Access;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
-import verbena.verbs.WorkCompletion;
+import verbena.verbs.spi.CompletionAccess;
 import verbena.wire.iwarp.AtomicRequest;
 import verbena.wire.iwarp.AtomicResponse;
 import verbena.wire.iwarp.Ddp;
@@ -184,7 +184,7 @@ final class SegmentChecks {
                 WcOpcode.RECV_RDMA_WITH_IMM,
                 messages.written,
                 ImmediateData.immediate(segment.in, segment.payload()),
-                WorkCompletion.WITH_IMM,
+                CompletionAccess.WITH_IMM,
                 segment.opcode.isSolicited());
         messages.written = 0;
         return true;

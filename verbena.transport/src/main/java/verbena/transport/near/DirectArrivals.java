@@ -8,7 +8,7 @@ import verbena.transport.memory.MemoryVerdict;
 import verbena.transport.memory.ScatterList;
 import verbena.verbs.Access;
 import verbena.verbs.WcOpcode;
-import verbena.verbs.WorkCompletion;
+import verbena.verbs.spi.CompletionAccess;
 import verbena.wire.DirectMessage;
 import verbena.wire.Frame;
 import verbena.wire.ib.Psn;
@@ -162,7 +162,7 @@ final class DirectArrivals {
 
     private void complete(Frame frame, WcOpcode opcode, long bytes) {
         int flags = DirectMessage.flags(frame);
-        int allFlags = (flags & DirectMessage.WITH_IMMEDIATE) != 0 ? WorkCompletion.WITH_IMM : 0;
+        int allFlags = (flags & DirectMessage.WITH_IMMEDIATE) != 0 ? CompletionAccess.WITH_IMM : 0;
         boolean isSolicited = (flags & DirectMessage.SOLICITED) != 0;
         receive.complete(opcode, bytes, DirectMessage.immediate(frame), allFlags, isSolicited);
     }

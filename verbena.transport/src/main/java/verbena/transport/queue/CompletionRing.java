@@ -5,6 +5,7 @@ import java.lang.invoke.VarHandle;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
+import verbena.verbs.spi.CompletionAccess;
 
 /// A ring of completions. The engine appends; several engines that share the ring take turns by a lock. Polling
 /// threads take, and take turns by a lock of their own. Arming, and the wake-up of a sleeping thread, go through
@@ -201,7 +202,8 @@ public class CompletionRing {
         }
         assert position < (long) WRITTEN.getVolatile(this) : "order of positions";
         Entry e = entries.at(position);
-        wc.fill(
+        CompletionAccess.fill(
+                wc,
                 e.wrId,
                 e.status,
                 e.opcode,

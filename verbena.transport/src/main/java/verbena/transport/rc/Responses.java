@@ -142,7 +142,7 @@ final class Responses {
         if (timers.isSet(RcTimer.RNR)) {
             return PacketFate.DUPLICATE;
         }
-        if (!recovery.waitForReceive(psn, RnrTimer.nanos(Syndrome.value(syndrome)), now)) {
+        if (!recovery.waitForReceive(psn, new RnrTimer(Syndrome.value(syndrome)).nanos(), now)) {
             return failures.failOldest(
                     WcStatus.RNR_RETRY_EXC_ERR,
                     syndrome,

@@ -7,7 +7,7 @@ import verbena.transport.Receiving;
 import verbena.transport.memory.MemoryVerdict;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
-import verbena.verbs.WorkCompletion;
+import verbena.verbs.spi.CompletionAccess;
 import verbena.wire.Frame;
 import verbena.wire.ib.Bth;
 import verbena.wire.ib.Deth;
@@ -103,16 +103,16 @@ public final class UnreliableDatagram extends Unreliable {
     private static long sender(Frame frame, int sourceQpn) {
         return frame.local.sourceLid == 0
                 ? sourceQpn
-                : WorkCompletion.sender(sourceQpn, frame.local.sourceLid, frame.serviceLevel, frame.local.pathBits);
+                : CompletionAccess.sender(sourceQpn, frame.local.sourceLid, frame.serviceLevel, frame.local.pathBits);
     }
 
     private static int flags(Frame frame) {
         if (isInIpv4(frame)) {
-            return WorkCompletion.GRH | WorkCompletion.IPV4;
+            return CompletionAccess.GRH | CompletionAccess.IPV4;
         }
         return frame.local.sourceLid != 0 && NativePacket.isByLid(frame.sourceHigh, frame.sourceLow)
                 ? 0
-                : WorkCompletion.GRH;
+                : CompletionAccess.GRH;
     }
 
     /// Writes the network header of the datagram, as far as it is known (IBTA A17.4.5.1).

@@ -187,7 +187,7 @@ final class IwarpEnd implements QueuePairEvents {
                     + (wc.status() == WcStatus.SUCCESS
                             ? wc.opcode() + " " + wc.byteLength()
                                     + (wc.hasImmediate() ? " imm 0x" + Integer.toHexString(wc.immediate()) : "")
-                                    + ((wc.flags() & WorkCompletion.WITH_INV) != 0 ? " inv" : "")
+                                    + (wc.hasInvalidate() ? " inv" : "")
                             : wc.status()));
         }
         return all;

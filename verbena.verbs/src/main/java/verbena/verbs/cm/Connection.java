@@ -148,7 +148,7 @@ public final class Connection implements AutoCloseable {
     public PeerParameters peer() {
         PeerParameters known = peer;
         if (known == null) {
-            throw new IllegalStateException("not connected yet");
+            throw new InvalidStateException("peer: not connected yet");
         }
         return known;
     }
@@ -343,8 +343,8 @@ public final class Connection implements AutoCloseable {
         return poster.start(sends, "write", reusable, r -> queuePair.postWrite(r.wrId, from, to));
     }
 
-    /// Writes to the peer's memory as [#write(LocalMemory, RemoteMemory)] does, and also takes a receive of the peer,
-    /// and gives it 32 bits.
+    /// Writes to the peer's memory as [#write(LocalMemory, RemoteMemory)] does, and also takes a receive of the
+    /// peer, and gives it 32 bits.
     ///
     /// Over `shm` one of more than 1 MiB goes by packets. [#postWrite], with an empty write with immediate data
     /// behind it, avoids them where the memory allows, and is faster.

@@ -35,7 +35,8 @@ public sealed interface ConnectionEvent {
     /// [ConnectionId#modification], then calls [ConnectionId#establish].
     record ConnectResponse(ConnectionId id, PeerParameters peer) implements ConnectionEvent {}
 
-    /// This side could not connect.
+    /// This side gave up after [ConnectionId#connect]: its queue pair or device failed, or the program no longer
+    /// wants the connection. An answer of the peer, or its silence, is [Rejected] or [Unreachable].
     record ConnectError(ConnectionId id, String why) implements ConnectionEvent {}
 
     /// The peer does not answer.
@@ -68,7 +69,8 @@ public sealed interface ConnectionEvent {
     /// @param why in words
     record Disconnected(ConnectionId id, EndedBy by, String why) implements ConnectionEvent {}
 
-    /// The device has failed, and the program can only close the identifier. Listeners get this event too.
+    /// The device has failed or is gone, as rdma_cm's event of this name says. The program can only close the
+    /// identifier. Listeners get this event too.
     record DeviceRemoval(ConnectionId id, String why) implements ConnectionEvent {}
 
     /// The group is joined, and the queue pair attached to it.

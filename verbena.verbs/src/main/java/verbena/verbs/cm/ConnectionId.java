@@ -20,9 +20,9 @@ import verbena.verbs.QueuePairOptions;
 import verbena.verbs.VerbsException;
 import verbena.verbs.VerbsObject;
 import verbena.verbs.spi.ConnectionService;
-import verbena.verbs.spi.ConnectionService.Call;
 import verbena.verbs.spi.ConnectionService.Exchange;
 import verbena.verbs.spi.ConnectionService.News;
+import verbena.verbs.spi.ConnectionService.Route;
 
 /// A listener or a connection of the connection manager, as a socket is either (`struct rdma_cm_id`,
 /// rdma_create_id(3)).
@@ -39,10 +39,15 @@ import verbena.verbs.spi.ConnectionService.News;
 public final class ConnectionId implements VerbsObject {
     /// The states of an identifier.
     public enum State {
+        /// New: it has no address.
         IDLE,
+        /// An address and port of this host are bound: [ConnectionId#bind].
         BOUND,
+        /// Passive: it takes requests: [ConnectionId#listen].
         LISTENING,
+        /// Active: the device and the own address are known.
         ADDRESS_RESOLVED,
+        /// Active: the route is known, and [ConnectionId#connect] comes next.
         ROUTE_RESOLVED,
         /// Active: the request has no answer yet.
         CONNECTING,
@@ -50,8 +55,11 @@ public final class ConnectionId implements VerbsObject {
         REQUESTED,
         /// Passive: accepted, and not confirmed by the peer.
         ACCEPTED,
+        /// The connection is established, or, for datagrams, accepted.
         CONNECTED,
+        /// The connection has ended, or was not made.
         DISCONNECTED,
+        /// The program has closed the identifier.
         CLOSED
     }
 
@@ -99,7 +107,7 @@ public final class ConnectionId implements VerbsObject {
     /// Returns the device, once an address is bound or resolved. The program must not close it.
     ///
     /// @throws InvalidStateException before, and for a listener at several devices: on all addresses, or with a
-    ///     channel of [EventChannel#openNearest()]
+    ///     channel of [DeviceChoice#nearest()]
     public synchronized Context context() {
         if (ports.devices() != 1) {
             throw new InvalidStateException("context: " + this + " is at "
@@ -234,11 +242,12 @@ public final class ConnectionId implements VerbsObject {
         pair.use(made);
     }
 
-    /// Describes a queue pair that the program has made and moves itself.
+    /// Describes a queue pair that the program has made and moves itself: this identifier only tells the peer of
+    /// it.
     ///
     /// @param qpn its number, 24 bits
-    public synchronized void useQueuePair(QpType type, int qpn) {
-        requireOpen("useQueuePair");
+    public synchronized void describeQueuePair(QpType type, int qpn) {
+        requireOpen("describeQueuePair");
         pair.describe(type, qpn);
     }
 
@@ -265,13 +274,13 @@ public final class ConnectionId implements VerbsObject {
     public synchronized void connect(ConnectionParameters parameters) {
         require("connect", State.ROUTE_RESOLVED);
         if (pair.isMissing() && !space.isDatagram()) {
-            throw new InvalidStateException(
-                    "connect: " + this + " has no queue pair: createQueuePair, or useQueuePair for one of your own");
+            throw new InvalidStateException("connect: " + this
+                    + " has no queue pair: createQueuePair, or useQueuePair or describeQueuePair for one of your own");
         }
         var from = Objects.requireNonNull(local);
         var to = Objects.requireNonNull(peer);
-        var call = new Call(space, ports.lease().local(), from.getPort(), Gid.of(to.getAddress()), to.getPort());
-        negotiation.connect(context().connectionService(), call, pair.end(parameters), this::onNews);
+        var call = new Route(space, ports.lease().local(), from.getPort(), Gid.of(to.getAddress()), to.getPort());
+        negotiation.connect(ConnectionService.of(context()), call, pair.end(parameters), this::onNews);
         state = State.CONNECTING;
     }
 
@@ -344,8 +353,8 @@ public final class ConnectionId implements VerbsObject {
     public synchronized void accept(ConnectionParameters parameters) {
         require("accept", State.REQUESTED);
         if (pair.isMissing()) {
-            throw new InvalidStateException(
-                    "accept: " + this + " has no queue pair: createQueuePair, or useQueuePair for one of your own");
+            throw new InvalidStateException("accept: " + this
+                    + " has no queue pair: createQueuePair, or useQueuePair or describeQueuePair for one of your own");
         }
         negotiation.accept(pair.end(parameters));
         state = space.isDatagram() ? State.CONNECTED : State.ACCEPTED;
@@ -395,8 +404,8 @@ public final class ConnectionId implements VerbsObject {
         joinMulticast(group, false);
     }
 
-    /// Joins a multicast group as [#joinMulticast] does, but only to send to it (rdma_join_multicast_ex(3)): the queue
-    /// pair receives nothing of the group.
+    /// Joins a multicast group as [#joinMulticast] does, but only to send to it (rdma_join_multicast_ex(3)): the
+    /// queue pair receives nothing of the group.
     public void joinMulticastToSend(InetAddress group) {
         joinMulticast(group, true);
     }
@@ -412,7 +421,7 @@ public final class ConnectionId implements VerbsObject {
                     + ": bind it or resolve an address first, in port space UDP or IPOIB");
         }
         groups.join(
-                context().connectionService(),
+                ConnectionService.of(context()),
                 new ConnectionService.GroupJoin(gid, ports.lease().gidIndex(), UDP_QKEY, sendOnly));
     }
 

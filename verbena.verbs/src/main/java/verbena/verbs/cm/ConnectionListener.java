@@ -18,8 +18,8 @@ import verbena.verbs.Context;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.Preview;
 import verbena.verbs.VerbsException;
-import verbena.verbs.WaitSource;
 import verbena.verbs.Waitable;
+import verbena.verbs.spi.WaitSource;
 import verbena.verbs.waiting.TimeLimits;
 
 /// A listener at a port, which gives out [Connection]s as a server socket does. Any thread may accept, and several at
@@ -87,7 +87,8 @@ public final class ConnectionListener implements AutoCloseable, Waitable {
     ///
     /// @param backlog at least 1; the other methods have 1024, as many as a device keeps waiting
     public static ConnectionListener bind(InetSocketAddress at, ConnectionOptions options, int backlog) {
-        EventChannel channel = options.device().map(EventChannel::open).orElseGet(EventChannel::openNearest);
+        EventChannel channel =
+                EventChannel.open(options.device().map(DeviceChoice::only).orElseGet(DeviceChoice::nearest));
         ConnectionId id = channel.createId(PortSpace.TCP);
         boolean done = false;
         try {
@@ -136,8 +137,8 @@ public final class ConnectionListener implements AutoCloseable, Waitable {
         }
     }
 
-    /// Waits for a connection, and answers the requests of peers meanwhile. Peers that give up while they connect are
-    /// left out.
+    /// Waits for a connection, and answers the requests of peers meanwhile. Peers that give up while they
+    /// connect are left out.
     ///
     /// @throws ConnectionException when the listener is closed, also while waiting, or its device fails
     public Connection accept() throws InterruptedException {
@@ -149,8 +150,8 @@ public final class ConnectionListener implements AutoCloseable, Waitable {
         }
     }
 
-    /// Waits for a connection; empty when `timeout` passed. With [Duration#ZERO] it answers the requests that are
-    /// there, and does not wait: empty may also mean that a connection is being made.
+    /// Waits for a connection; empty when `timeout` passed. With [Duration#ZERO] it only does what can be done
+    /// without waiting. It may begin a connection and still return empty: wait again.
     ///
     /// @throws ConnectionException when the listener is closed, also while waiting, or its device fails
     public Optional<Connection> accept(Duration timeout) throws InterruptedException {
@@ -201,7 +202,8 @@ public final class ConnectionListener implements AutoCloseable, Waitable {
             return null;
         }
         try {
-            EventChannel its = options.device().map(EventChannel::open).orElseGet(EventChannel::openNearest);
+            EventChannel its =
+                    EventChannel.open(options.device().map(DeviceChoice::only).orElseGet(DeviceChoice::nearest));
             connection.peer = established.peer();
             connection.id().migrate(its);
             connection.own = its;
@@ -237,8 +239,8 @@ public final class ConnectionListener implements AutoCloseable, Waitable {
 
     // ---- for a waiter
 
-    /// Returns whether [#accept(Duration)] with [Duration#ZERO] has something to do. It may still return empty: a peer
-    /// may be on its way.
+    /// Returns whether [#accept(Duration)] with [Duration#ZERO] has something to do. It may still return empty:
+    /// a peer may be on its way.
     @Override
     public boolean isReady() {
         return channel.isReady();

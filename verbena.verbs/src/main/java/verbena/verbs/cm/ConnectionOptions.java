@@ -94,8 +94,8 @@ public record ConnectionOptions(
         return new ConnectionOptions(parameters, sizes, timeout, requestTimeout, receiveAheadBytes, device, sharing);
     }
 
-    /// Returns these options with a time limit of each blocking SEND, WRITE, READ and atomic, more than zero. When it
-    /// passes, the connection ends with the reason `TIMEOUT`.
+    /// Returns these options with a time limit of each blocking SEND, WRITE, READ and atomic, more than zero.
+    /// When it passes, the connection ends with the reason `TIMEOUT`.
     public ConnectionOptions withRequestTimeout(Duration requestTimeout) {
         return new ConnectionOptions(
                 parameters, sizes, timeout, Optional.of(requestTimeout), receiveAheadBytes, device, sharing);
@@ -114,6 +114,7 @@ public record ConnectionOptions(
         return new ConnectionOptions(parameters, sizes, timeout, requestTimeout, maxBytes, device, sharing);
     }
 
+    /// Returns options whose connections use this device. The program closes it, after them.
     public ConnectionOptions withDevice(Context device) {
         return new ConnectionOptions(
                 parameters, sizes, timeout, requestTimeout, receiveAheadBytes, Optional.of(device), sharing);
@@ -153,6 +154,7 @@ public record ConnectionOptions(
         return withParameters(parameters.withSecret(secret));
     }
 
+    /// Returns options with private data for the peer ([PrivateData] has their limits).
     public ConnectionOptions withPrivateData(PrivateData privateData) {
         return withParameters(parameters.withPrivateData(privateData));
     }

@@ -38,7 +38,8 @@ final class ConnectionSetup {
 
     /// Connects: see [Connection#connect(InetSocketAddress, ConnectionOptions)].
     static Connection connect(InetSocketAddress to, ConnectionOptions options) throws InterruptedException {
-        EventChannel channel = options.device().map(EventChannel::open).orElseGet(EventChannel::openNearest);
+        EventChannel channel =
+                EventChannel.open(options.device().map(DeviceChoice::only).orElseGet(DeviceChoice::nearest));
         ConnectionId id = channel.createId(PortSpace.TCP);
         Connection made = null;
         boolean done = false;

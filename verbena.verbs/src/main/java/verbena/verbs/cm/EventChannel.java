@@ -12,18 +12,16 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.Context;
-import verbena.verbs.Gid;
 import verbena.verbs.InUseException;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.Preview;
 import verbena.verbs.VerbsObject;
-import verbena.verbs.WaitSource;
 import verbena.verbs.Waitable;
 import verbena.verbs.spi.ConnectionService;
+import verbena.verbs.spi.WaitSource;
 import verbena.verbs.waiting.TimeLimits;
 
 /// A channel for the events of connections (rdma_create_event_channel(3)).
@@ -49,7 +47,7 @@ public final class EventChannel implements VerbsObject, Waitable {
         default void discard() {}
     }
 
-    private final ChannelDevices devices;
+    private final DeviceChoice devices;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     // Small at first: most channels of streams are of one connection.
@@ -68,60 +66,37 @@ public final class EventChannel implements VerbsObject, Waitable {
 
     private final BooleanSupplier isOver = this::isOver;
 
-    private EventChannel(ChannelDevices devices) {
+    private EventChannel(DeviceChoice devices) {
         this.devices = devices;
     }
 
-    /// Opens a channel whose connections use the devices with the right addresses. Devices are opened when they are
-    /// first needed, shared in the process, and closed after the last of their connections.
+    /// Opens a channel whose connections use the devices with the right addresses ([DeviceChoice#byAddress()]).
     public static EventChannel open() {
-        return open(EventChannel::none);
-    }
-
-    /// Opens a channel whose connections use devices that the program chooses by their own address.
-    ///
-    /// @param devices returns the device for an own address; empty for whatever device has it, as with [#open()].
-    ///     [ConnectionId#bind] and [ConnectionId#resolveAddress] call it, and it may open a device
-    public static EventChannel open(Function<Gid, Optional<Context>> devices) {
-        return new EventChannel(new ChannelDevices(Optional.empty(), devices, false, EventChannel::none));
-    }
-
-    /// Opens a channel whose connections within this host go through its memory (`shm`) where both ends can. All
-    /// others are as with [#open()], and so are datagrams.
-    ///
-    /// The port of the peer decides, so connections to one address may have different devices: take the device of
-    /// each from its identifier ([ConnectionId#context()]). A listener is at several devices. [Connection] and
-    /// [ConnectionListener] use such a channel.
-    public static EventChannel openNearest() {
-        return openNearest(EventChannel::none, EventChannel::none);
-    }
-
-    /// Opens a channel as [#openNearest()] does, over devices that are open already.
-    ///
-    /// @param devices returns the device for an own address, as with [#open(Function)]
-    /// @param within returns the device for connections within this host at an own address, as `devices` does. For
-    ///     an empty answer the process shares one
-    public static EventChannel openNearest(
-            Function<Gid, Optional<Context>> devices, Function<Gid, Optional<Context>> within) {
-        return new EventChannel(new ChannelDevices(Optional.empty(), devices, true, within));
-    }
-
-    /// Returns whether a connection of [#openNearest()] to this address and port would go through the memory of
-    /// this host. It does when a process of the host has the port there. Opens no device.
-    ///
-    /// @throws ConnectionException when no address of this host reaches the peer's
-    public static boolean isServedWithin(PortSpace space, InetSocketAddress peer) {
-        return LocalDevices.isServedWithin(
-                space, LocalDevices.towards(Optional.empty(), peer.getAddress()).gid(), peer);
+        return open(DeviceChoice.byAddress());
     }
 
     /// Opens a channel whose connections all use one device. The program closes the device, after the channel.
     ///
     /// @throws verbena.verbs.UnsupportedException when the device has no connection manager
-    public static EventChannel open(Context context) {
-        context.connectionService(); // or says that it has none
-        return new EventChannel(
-                new ChannelDevices(Optional.of(context), EventChannel::none, false, EventChannel::none));
+    public static EventChannel open(Context device) {
+        return open(DeviceChoice.only(device));
+    }
+
+    /// Opens a channel whose connections use these devices.
+    ///
+    /// @throws verbena.verbs.UnsupportedException when it is one device, which has no connection manager
+    public static EventChannel open(DeviceChoice devices) {
+        devices.only().ifPresent(ConnectionService::of); // or it throws
+        return new EventChannel(devices);
+    }
+
+    /// Returns whether a connection of [DeviceChoice#nearest()] to this address and port would go through the
+    /// memory of this host. It does when a process of the host has the port there. Opens no device.
+    ///
+    /// @throws ConnectionException when no address of this host reaches the peer's
+    public static boolean isServedWithin(PortSpace space, InetSocketAddress peer) {
+        return LocalDevices.isServedWithin(
+                space, LocalDevices.towards(Optional.empty(), peer.getAddress()).gid(), peer);
     }
 
     /// Makes an identifier, for one listener or one connection (rdma_create_id(3)).
@@ -330,12 +305,8 @@ public final class EventChannel implements VerbsObject, Waitable {
         }
     }
 
-    ChannelDevices devices() {
+    DeviceChoice devices() {
         return devices;
-    }
-
-    private static Optional<Context> none(Gid local) {
-        return Optional.empty();
     }
 
     // ---- by identifiers

@@ -30,9 +30,9 @@ import verbena.verbs.GidEntry;
 import verbena.verbs.InUseException;
 import verbena.verbs.TransportType;
 import verbena.verbs.VerbsException;
+import verbena.verbs.internal.Providers;
 import verbena.verbs.spi.ConnectionService;
 import verbena.verbs.spi.Provider;
-import verbena.verbs.spi.Providers;
 
 /// The devices that connections of this process share: one for each local address that is in use, and one within
 /// this host.
@@ -62,7 +62,7 @@ final class LocalDevices {
         synchronized ConnectionService service() {
             ConnectionService there = service;
             if (there == null) {
-                there = context.connectionService();
+                there = ConnectionService.of(context);
                 service = there;
             }
             return there;
@@ -148,7 +148,7 @@ final class LocalDevices {
     /// Returns the device that a channel names for a local address, or the shared one.
     ///
     /// @throws ConnectionException when there is none
-    static Lease at(ChannelDevices named, OwnAddress local) {
+    static Lease at(DeviceChoice named, OwnAddress local) {
         try {
             if (named.only().isPresent()) {
                 return atOnly(named.only().get(), local);
@@ -200,7 +200,7 @@ final class LocalDevices {
 
     /// Returns the device by which processes of this host reach an own address; empty when the host has none, and
     /// for a link-local address: the memory of the host knows no interfaces, and two may have the same one.
-    static Optional<Lease> within(ChannelDevices named, Gid local) {
+    static Optional<Lease> within(DeviceChoice named, Gid local) {
         return local.isLinkLocal()
                 ? Optional.empty()
                 : ofProgram(named, local).or(() -> hostProvider().flatMap(provider -> within(provider, local)));
@@ -209,7 +209,7 @@ final class LocalDevices {
     /// Returns the same for a client, when the peer is on this host and has the port there too.
     ///
     /// @param from the own address towards the peer
-    static Optional<Lease> within(ChannelDevices named, PortSpace space, Gid from, InetSocketAddress peer) {
+    static Optional<Lease> within(DeviceChoice named, PortSpace space, Gid from, InetSocketAddress peer) {
         return isHere(from, peer.getAddress())
                 ? hostProvider()
                         .filter(provider -> isServed(provider, space, peer))
@@ -236,8 +236,8 @@ final class LocalDevices {
     }
 
     /// Returns the device of the host that the channel names.
-    private static Optional<Lease> ofProgram(ChannelDevices named, Gid local) {
-        return named.within().apply(local).map(context -> lent(context, local, true));
+    private static Optional<Lease> ofProgram(DeviceChoice named, Gid local) {
+        return named.ofHost().apply(local).map(context -> lent(context, local, true));
     }
 
     /// Returns a share of a device that the program has opened, and will close.
@@ -273,7 +273,7 @@ final class LocalDevices {
     ///
     /// @param from the system's choice
     /// @throws ConnectionException when there is none
-    static Lease reaching(ChannelDevices named, OwnAddress from, InetAddress peer) {
+    static Lease reaching(DeviceChoice named, OwnAddress from, InetAddress peer) {
         try {
             return at(named, from);
         } catch (ConnectionException taken) {

@@ -8,10 +8,10 @@ import verbena.verbs.InvalidStateException;
 import verbena.verbs.VerbsException;
 import verbena.verbs.cm.ConnectionId.State;
 import verbena.verbs.spi.ConnectionService;
-import verbena.verbs.spi.ConnectionService.Call;
-import verbena.verbs.spi.ConnectionService.End;
 import verbena.verbs.spi.ConnectionService.Exchange;
 import verbena.verbs.spi.ConnectionService.News;
+import verbena.verbs.spi.ConnectionService.OwnSide;
+import verbena.verbs.spi.ConnectionService.Route;
 
 /// The agreement of one [ConnectionId] and its peer: the [Exchange] of the device, and what becomes of its news: the
 /// next state, the queue pair's moves, the program's event. Guarded by the identifier.
@@ -20,7 +20,7 @@ final class Negotiation {
     private final OwnQueuePair pair;
     private @Nullable Exchange exchange;
     /// Active: this side, as the device was told.
-    private @Nullable End own;
+    private @Nullable OwnSide own;
     /// Active: whether a connection is wanted when the peer has accepted.
     private BooleanSupplier isWanted = () -> true;
     /// Passive: the peer that asks.
@@ -42,7 +42,7 @@ final class Negotiation {
 
     // ---- what the program does
 
-    void connect(ConnectionService service, Call call, End mine, ConnectionService.Listener listener) {
+    void connect(ConnectionService service, Route call, OwnSide mine, ConnectionService.Listener listener) {
         own = mine;
         exchange = service.connect(call, mine, listener);
     }
@@ -56,7 +56,7 @@ final class Negotiation {
         asking = from;
     }
 
-    void accept(End mine) {
+    void accept(OwnSide mine) {
         Exchange begun = exchange("accept");
         if (!id.space().isDatagram()) {
             pair.bringUp(begun, mine);

@@ -45,7 +45,7 @@ final class OwnPorts {
     /// that a device can have.
     ///
     /// @return the port
-    int bind(ChannelDevices devices, InetAddress at, int wanted, boolean oneFamily) {
+    int bind(DeviceChoice devices, InetAddress at, int wanted, boolean oneFamily) {
         boolean isAnywhere = at.isAnyLocalAddress();
         List<OwnAddress> all = isAnywhere
                 ? LocalDevices.all(devices.only(), at, oneFamily).stream()
@@ -115,7 +115,7 @@ final class OwnPorts {
     /// Takes the device that reaches a peer, from an own address and port of choice, or from any port.
     ///
     /// @return own address and port; port 0 when connecting determines it
-    InetSocketAddress reach(ChannelDevices devices, Optional<InetSocketAddress> source, InetSocketAddress peer) {
+    InetSocketAddress reach(DeviceChoice devices, Optional<InetSocketAddress> source, InetSocketAddress peer) {
         Optional<OwnAddress> wanted = source.map(from -> resolved("source", from))
                 .filter(from -> !from.isAnyLocalAddress())
                 .map(OwnAddress::of)
@@ -137,17 +137,17 @@ final class OwnPorts {
     }
 
     /// Returns the device within this host, when the channel wants it and the peer is there.
-    private Optional<LocalDevices.Lease> within(ChannelDevices devices, Gid from, InetSocketAddress peer) {
+    private Optional<LocalDevices.Lease> within(DeviceChoice devices, Gid from, InetSocketAddress peer) {
         return isNearest(devices) ? LocalDevices.within(devices, space, from, peer) : Optional.empty();
     }
 
     /// Datagrams need not have a peer, and so one device.
-    private boolean isNearest(ChannelDevices devices) {
+    private boolean isNearest(DeviceChoice devices) {
         return devices.isNearest() && !space.isDatagram();
     }
 
     /// Keeps only the port that reaches the peer, when there are ports at all addresses.
-    InetSocketAddress narrow(ChannelDevices devices, InetSocketAddress bound, InetSocketAddress peer) {
+    InetSocketAddress narrow(DeviceChoice devices, InetSocketAddress bound, InetSocketAddress peer) {
         boolean isAnywhere = bound.getAddress().isAnyLocalAddress();
         if (!isAnywhere && leases.size() == 1) {
             return bound;
@@ -179,7 +179,7 @@ final class OwnPorts {
 
     /// Returns the peer that is meant: a wildcard address is the own address, or one of this host, of loopback
     /// first.
-    static InetSocketAddress meant(ChannelDevices devices, InetSocketAddress peer, Optional<InetSocketAddress> own) {
+    static InetSocketAddress meant(DeviceChoice devices, InetSocketAddress peer, Optional<InetSocketAddress> own) {
         InetAddress at = resolved("destination", peer);
         if (!at.isAnyLocalAddress()) {
             return peer;

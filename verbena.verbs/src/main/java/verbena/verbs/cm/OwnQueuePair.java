@@ -13,8 +13,8 @@ import verbena.verbs.QpType;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.Transition;
-import verbena.verbs.spi.ConnectionService.End;
 import verbena.verbs.spi.ConnectionService.Exchange;
+import verbena.verbs.spi.ConnectionService.OwnSide;
 
 /// The queue pair of one connection identifier: made by it, lent by the program, or only described by the program,
 /// which moves it itself. Guarded by the identifier.
@@ -114,13 +114,13 @@ final class OwnQueuePair {
     }
 
     /// Returns the queue pair in the form that the device takes.
-    End end(ConnectionParameters parameters) {
+    OwnSide end(ConnectionParameters parameters) {
         QueuePair made = queuePair;
         if (made == null) {
-            return new End(Optional.empty(), describedType, describedQpn, UDP_QKEY, false, parameters);
+            return new OwnSide(Optional.empty(), describedType, describedQpn, UDP_QKEY, false, parameters);
         }
         QueuePairOptions options = made.query().options();
-        return new End(
+        return new OwnSide(
                 Optional.of(made),
                 made.type(),
                 made.qpn(),
@@ -130,7 +130,7 @@ final class OwnQueuePair {
     }
 
     /// Brings it to RTS, when it is not the program that does.
-    void bringUp(Exchange begun, End mine) {
+    void bringUp(Exchange begun, OwnSide mine) {
         QueuePair made = queuePair;
         if (made != null) {
             made.modify(begun.modification(QpState.RTR, mine));

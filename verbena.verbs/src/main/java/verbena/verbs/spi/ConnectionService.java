@@ -4,12 +4,15 @@ import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import verbena.verbs.AddressVector;
+import verbena.verbs.Capability;
+import verbena.verbs.Context;
 import verbena.verbs.Gid;
 import verbena.verbs.Preview;
 import verbena.verbs.QpModification;
 import verbena.verbs.QpState;
 import verbena.verbs.QpType;
 import verbena.verbs.QueuePair;
+import verbena.verbs.UnsupportedException;
 import verbena.verbs.cm.ConnectionParameters;
 import verbena.verbs.cm.EndedBy;
 import verbena.verbs.cm.PeerParameters;
@@ -18,7 +21,7 @@ import verbena.verbs.cm.PrivateData;
 import verbena.verbs.cm.Secret;
 
 /// The connection manager of one opened device: the wire's part of [verbena.verbs.cm]. A provider implements it, and
-/// [verbena.verbs.Context#connectionService()] returns it. It ends with its device.
+/// its context implements [Owner]. It ends with its device.
 ///
 /// Any thread may call it, and no call waits for the peer. Results come later to a listener, on a thread of the
 /// device, which the listener must not block. After the device was closed, methods throw
@@ -27,6 +30,26 @@ import verbena.verbs.cm.Secret;
 /// @since 0.1
 @Preview
 public interface ConnectionService {
+    /// A [Context] whose device has a connection manager.
+    @Preview
+    interface Owner {
+        /// Returns the connection manager.
+        ///
+        /// @throws UnsupportedException when this device has none after all
+        ConnectionService connectionService();
+    }
+
+    /// Returns the connection manager of a device.
+    ///
+    /// @throws UnsupportedException when it has none
+    static ConnectionService of(Context context) {
+        if (context instanceof Owner owner) {
+            return owner.connectionService();
+        }
+        throw new UnsupportedException(
+                "connect", Capability.CONNECTION_MANAGER, context.device().name());
+    }
+
     /// Takes a port for an identifier that is to listen.
     ///
     /// @param local one of the device's own addresses
@@ -49,7 +72,7 @@ public interface ConnectionService {
     /// @throws verbena.verbs.ResourceLimitException when there are too many
     /// @throws IllegalArgumentException when the private data are too long
     /// @throws verbena.verbs.UnsupportedException when there is a secret, and this device cannot prove it
-    Exchange connect(Call call, End own, Listener listener);
+    Exchange connect(Route call, OwnSide own, Listener listener);
 
     /// Waits as a thread of the device. The caller does the device's work and sleeps where packets arrive, so no
     /// other thread has to wake it. Returns when `isOver` is true, after `nanos`, or when the device needs its
@@ -69,7 +92,13 @@ public interface ConnectionService {
     ///
     /// @param listener called once, by any thread
     default Watch join(GroupJoin join, GroupListener listener) {
-        return join.atOnce(listener);
+        return joinAtOnce(join, listener);
+    }
+
+    /// Joins where the GID of a group alone leads to its members: there is nothing to wait for.
+    static Watch joinAtOnce(GroupJoin join, GroupListener listener) {
+        listener.onJoined(AddressVector.to(join.group, join.gidIndex), join.qkey);
+        return () -> {};
     }
 
     /// A group to join.
@@ -78,13 +107,7 @@ public interface ConnectionService {
     /// @param qkey of the group when nothing else gives it one
     /// @param isSendOnly whether its datagrams are not received
     @Preview
-    record GroupJoin(Gid group, int gidIndex, int qkey, boolean isSendOnly) {
-        /// Joins where the GID of a group alone leads to its members: there is nothing to wait for.
-        public Watch atOnce(GroupListener listener) {
-            listener.onJoined(AddressVector.to(group, gidIndex), qkey);
-            return () -> {};
-        }
-    }
+    record GroupJoin(Gid group, int gidIndex, int qkey, boolean isSendOnly) {}
 
     /// A receiver of the result of a join, on any thread, which it must not block.
     @Preview
@@ -95,6 +118,7 @@ public interface ConnectionService {
         /// @param qkey that its datagrams have
         void onJoined(AddressVector path, int qkey);
 
+        /// Called when the group cannot be joined.
         void onRefused(String why);
     }
 
@@ -111,21 +135,28 @@ public interface ConnectionService {
         void close();
     }
 
-    /// The peer to ask, and this side's address.
+    /// The way from this side to the peer to ask.
     ///
+    /// @param space port space of both ports
+    /// @param local one of the device's own addresses
     /// @param localPort of this side, for the peer, 0 to 65,535
+    /// @param remote address of the peer
     /// @param remotePort of the peer, 0 to 65,535
     @Preview
-    record Call(PortSpace space, Gid local, int localPort, Gid remote, int remotePort) {}
+    record Route(PortSpace space, Gid local, int localPort, Gid remote, int remotePort) {}
 
-    /// This side of a connection.
+    /// This side of a connection: its queue pair, and what the program asks for.
     ///
     /// @param queuePair that the service moves to ERR when the connection ends; empty when the program moves it
     ///     itself
+    /// @param type of the queue pair
     /// @param qpn its number, 24 bits
     /// @param qkey of datagrams; 0 otherwise
+    /// @param sharedReceiveQueue whether its receives are those of a shared receive queue, which the peer is
+    ///     told
+    /// @param parameters of the program: depths, retries, private data, secret
     @Preview
-    record End(
+    record OwnSide(
             Optional<QueuePair> queuePair,
             QpType type,
             int qpn,
@@ -136,6 +167,7 @@ public interface ConnectionService {
     /// A port of an identifier that asks a peer.
     @Preview
     interface CallerPort extends AutoCloseable {
+        /// Returns its number, 1 to 65,535.
         int port();
 
         /// Gives the port back; called once.
@@ -172,11 +204,13 @@ public interface ConnectionService {
         /// Returns the own port; 0 while there is none: see [#bindCaller].
         int localPort();
 
+        /// Returns the peer's port.
         int remotePort();
 
         /// Returns the attributes that bring the queue pair to RTR, and then to RTS (rdma_init_qp_attr(3)),
-        /// once the peer is known. On the passive side it comes before [#accept(End)], with the same `own`.
-        QpModification modification(QpState to, End own);
+        /// once the peer is known. On the passive side it comes before [#accept(OwnSide)], with the same
+        /// `own`.
+        QpModification modification(QpState to, OwnSide own);
 
         /// Returns the path to the peer, for an address handle.
         AddressVector path();
@@ -184,7 +218,7 @@ public interface ConnectionService {
         /// Accepts, on the passive side.
         ///
         /// @throws IllegalArgumentException when the private data are too long
-        void accept(End own);
+        void accept(OwnSide own);
 
         /// Rejects, on either side.
         ///
@@ -207,8 +241,7 @@ public interface ConnectionService {
     interface Acceptor {
         /// Handles a request; returns the receiver of the events that follow.
         ///
-        /// @param exchange of this request; [Exchange#accept(End)] or [Exchange#reject(PrivateData)] answers it
-        ///     later, on any thread
+        /// @param exchange of this request; [Exchange#accept] or [Exchange#reject] answers it later
         Listener onRequest(Exchange exchange, PeerParameters peer, QpType type);
     }
 

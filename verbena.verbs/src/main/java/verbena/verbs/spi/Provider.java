@@ -34,7 +34,7 @@ public interface Provider {
 
     /// Returns whether its devices reach processes of this host only ([Device#isOfHost()]). Where both ends have
     /// such a device, it is the first choice for a connection within the host
-    /// ([verbena.verbs.cm.EventChannel#openNearest()]).
+    /// ([verbena.verbs.cm.DeviceChoice#nearest()]).
     default boolean isOfHost() {
         return false;
     }

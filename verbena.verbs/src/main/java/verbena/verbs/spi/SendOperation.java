@@ -12,20 +12,31 @@ import verbena.verbs.WcOpcode;
 /// @since 0.1
 @Preview
 public enum SendOperation {
+    /// A SEND without more.
     SEND(WcOpcode.SEND, null),
+    /// A SEND with immediate data.
     SEND_WITH_IMMEDIATE(WcOpcode.SEND, Capability.SEND_WITH_IMMEDIATE),
+    /// A SEND that invalidates a key of the peer.
     SEND_WITH_INVALIDATE(WcOpcode.SEND, Capability.SEND_WITH_INVALIDATE),
+    /// A WRITE without more.
     WRITE(WcOpcode.RDMA_WRITE, Capability.RDMA_WRITE),
+    /// A WRITE that takes a receive of the peer.
     WRITE_WITH_IMMEDIATE(WcOpcode.RDMA_WRITE, Capability.IMMEDIATE_DATA),
+    /// A READ.
     READ(WcOpcode.RDMA_READ, Capability.RDMA_READ),
+    /// An addition to 8 bytes of the peer.
     FETCH_ADD(WcOpcode.FETCH_ADD, Capability.ATOMICS),
+    /// A comparison and replacement of 8 bytes of the peer.
     COMPARE_SWAP(WcOpcode.COMP_SWAP, Capability.ATOMICS),
+    /// A WRITE of 8 bytes at once.
     ATOMIC_WRITE(WcOpcode.ATOMIC_WRITE, Capability.ATOMIC_WRITE),
+    /// A request that what was written is visible, or persistent.
     FLUSH(WcOpcode.FLUSH, Capability.FLUSH),
+    /// A request that ends a key of this side.
     LOCAL_INVALIDATE(WcOpcode.LOCAL_INV, Capability.LOCAL_INVALIDATE),
     /// The device has made the window, so it can bind it.
     BIND_WINDOW(WcOpcode.BIND_MW, null),
-    /// A request that cannot be carried out: it fails in its turn, with the status of [FaultySends#fail].
+    /// A request that cannot be carried out: it fails in its turn, with a status, and takes no data.
     FAULTY(WcOpcode.SEND, null);
 
     private final WcOpcode completion;

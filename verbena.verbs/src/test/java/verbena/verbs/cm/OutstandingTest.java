@@ -16,6 +16,7 @@ import verbena.verbs.Context;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
+import verbena.verbs.spi.CompletionAccess;
 
 /// Threads that wait for room, at a completion queue that the test fills.
 @Timeout(180)
@@ -51,7 +52,7 @@ class OutstandingTest {
         }
 
         private static boolean fill(WorkCompletion wc, long wrId) {
-            wc.fill(wrId, WcStatus.SUCCESS, WcOpcode.SEND, 0, 8, 0, 0, 0, 0, "");
+            CompletionAccess.fill(wc, wrId, WcStatus.SUCCESS, WcOpcode.SEND, 0, 8, 0, 0, 0, 0, "");
             return true;
         }
 

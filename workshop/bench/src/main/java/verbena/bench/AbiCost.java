@@ -108,7 +108,7 @@ public final class AbiCost {
                 var cq = context.createCompletionQueue(4 * BATCH);
                 var memory = domain.allocate(64, Set.of(Access.LOCAL_WRITE));
                 var qp = domain.createQueuePair(QueuePairOptions.rc(cq).withDepth(4 * BATCH, 1))) {
-            qp.modify(new QpModification().state(QpState.ERR));
+            qp.modify(new QpModification().withState(QpState.ERR));
             var wc = new WorkCompletion();
             class Loop {
                 double nanos(int count, long duration) {

@@ -142,7 +142,7 @@ public final class Devices {
                 qp.modify(new Transition.ToInit(Set.of()));
                 qp.postReceive(1, REGION.slice(0, 8));
                 qp.postReceive(2, REGION.slice(0, 8));
-                qp.modify(new QpModification().state(QpState.ERR)); // flushes both
+                qp.modify(new QpModification().withState(QpState.ERR)); // flushes both
             }
         }
 

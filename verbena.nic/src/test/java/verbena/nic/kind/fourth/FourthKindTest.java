@@ -161,7 +161,7 @@ class FourthKindTest {
     @Test
     void aMessageThatIsUnderWayIsFlushedAtAnError() {
         a.send(7, 8);
-        a.queuePair.modify(new QpModification().state(QpState.ERR));
+        a.queuePair.modify(new QpModification().withState(QpState.ERR));
         settle();
         var wc = new WorkCompletion();
         assertThat(a.completions.poll(wc)).isTrue();

@@ -61,7 +61,7 @@ class ThirdKindTest {
 
         void to(QpState... states) {
             for (QpState state : states) {
-                queuePair.modify(new QpModification().state(state));
+                queuePair.modify(new QpModification().withState(state));
             }
         }
 

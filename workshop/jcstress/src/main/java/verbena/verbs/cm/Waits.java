@@ -20,6 +20,7 @@ import verbena.verbs.InvalidStateException;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
+import verbena.verbs.spi.CompletionAccess;
 
 /// Threads that wait for requests of one connection: one of them reads the completions of all. A thread that misses
 /// its wake-up finds its time limit.
@@ -41,7 +42,7 @@ public final class Waits {
         public boolean poll(WorkCompletion wc) {
             Long wrId = done.poll();
             if (wrId != null) {
-                wc.fill(wrId, WcStatus.SUCCESS, WcOpcode.SEND, 0, 8, 0, 0, 0, 0, "");
+                CompletionAccess.fill(wc, wrId, WcStatus.SUCCESS, WcOpcode.SEND, 0, 8, 0, 0, 0, 0, "");
             }
             return wrId != null;
         }

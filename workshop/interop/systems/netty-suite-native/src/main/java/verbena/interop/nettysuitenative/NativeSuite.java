@@ -8,6 +8,7 @@ import verbena.interop.SystemUnderTest;
 import verbena.interop.nettysuite.Silence;
 import verbena.interop.nettysuite.Suite;
 import verbena.verbs.cm.ConnectionId;
+import verbena.verbs.cm.DeviceChoice;
 import verbena.verbs.cm.EventChannel;
 import verbena.verbs.cm.PortSpace;
 
@@ -27,7 +28,7 @@ public final class NativeSuite implements SystemUnderTest {
                 .map(DiscoverySelectors::selectClass)
                 .toList();
         try (var silence = new Silence();
-                EventChannel events = EventChannel.openNearest();
+                EventChannel events = EventChannel.open(DeviceChoice.nearest());
                 ConnectionId silent = events.createId(PortSpace.TCP)) {
             silent.bind(silence.at());
             silent.listen(1); // and nobody takes its events

@@ -1,9 +1,8 @@
-package verbena.verbs.spi;
+package verbena.verbs.internal;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
-import verbena.verbs.Preview;
 
 /// A test for memory that lasts as long as its segment: that of the global arena, of C, and of automatic arenas. The
 /// memory of other arenas can be freed at any moment and used for something else. The test has no state, and any
@@ -11,9 +10,6 @@ import verbena.verbs.Preview;
 ///
 /// The JDK does not report whether the arena of a segment can be closed, but its scopes are of different classes. If
 /// a JDK has one class for both, no memory counts as lasting.
-///
-/// @since 0.1
-@Preview
 public final class LastingMemory {
     private static final Set<Class<?>> CLOSABLE = closable();
     private static final Set<Class<?>> LASTING =

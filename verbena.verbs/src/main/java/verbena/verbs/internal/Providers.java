@@ -1,4 +1,4 @@
-package verbena.verbs.spi;
+package verbena.verbs.internal;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -9,12 +9,9 @@ import java.util.function.LongFunction;
 import java.util.function.Supplier;
 import verbena.verbs.Device;
 import verbena.verbs.Gid;
-import verbena.verbs.Preview;
+import verbena.verbs.spi.Provider;
 
 /// The providers of devices in this process. It has no state, and any thread may use it.
-///
-/// @since 0.1
-@Preview
 public final class Providers {
     /// The system property that puts a [DeviceLayer] in front of every device of the process, when it is neither
     /// `off` nor empty; the environment variable `VERBENA_CHECK` does the same.
@@ -52,10 +49,11 @@ public final class Providers {
         return IS_LAYERED;
     }
 
-    /// Ends the layer, if there is one, because the process ends without the JVM's own shutdown.
-    public static void endLayer() {
+    /// Makes the layer, if there is one, print its findings, because the process ends without the JVM's own
+    /// shutdown.
+    public static void printFindings() {
         if (IS_LAYERED) {
-            found(DeviceLayer.class).findFirst().ifPresent(DeviceLayer::end);
+            found(DeviceLayer.class).findFirst().ifPresent(DeviceLayer::printFindings);
         }
     }
 

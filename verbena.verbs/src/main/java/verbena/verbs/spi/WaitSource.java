@@ -1,16 +1,43 @@
-package verbena.verbs;
+package verbena.verbs.spi;
 
 import java.util.Collection;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
+import verbena.verbs.Preview;
 
-/// The side of a [Waitable] that a [Waiter] uses. Any thread may call it. It holds no resource.
+/// The side of a [Waitable] that a [verbena.verbs.Waiter] uses. Any thread may call it. It holds no resource.
+///
+/// A program makes a source of its own with [#of]. It announces each event by running the listeners:
+///
+/// ```java
+/// final class Inbox implements Waitable {
+///     private final Queue<String> letters = new ConcurrentLinkedQueue<>();
+///     private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
+///
+///     void put(String letter) {
+///         letters.add(letter); // first: a waiter that has been told looks at once
+///         listeners.forEach(Runnable::run);
+///     }
+///
+///     String take() {
+///         return letters.poll();
+///     }
+///
+///     public boolean isReady() {
+///         return !letters.isEmpty();
+///     }
+///
+///     public WaitSource waitSource() {
+///         return WaitSource.of(listeners, () -> false); // it never ends
+///     }
+/// }
+/// ```
 ///
 /// @since 0.1
 @Preview
 public interface WaitSource {
-    /// A place where one thread at a time waits: a device, or a worker. The thread does its work meanwhile, and sleeps
-    /// where packets arrive, so no other thread has to wake it. Any thread may call it.
+    /// A place where one thread at a time waits: a device, or a worker. The thread does its work meanwhile, and
+    /// sleeps where packets arrive, so no other thread has to wake it. Any thread may call it.
     interface Place {
         /// Waits as a thread of the place. Returns when `isOver` is true, after `nanos`, or when another thread
         /// needs the place. A change that makes `isOver` true and does not come from this place is followed by
@@ -25,7 +52,7 @@ public interface WaitSource {
         void wakeAttendant();
     }
 
-    /// Returns the side of an object whose own threads attend to its devices, and run these listeners.
+    /// Returns the side of an object that runs these listeners on threads of its own.
     ///
     /// @param listeners safe for all threads
     /// @param hasEnded the answer of [#hasEnded()]

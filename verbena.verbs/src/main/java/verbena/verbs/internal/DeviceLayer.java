@@ -1,16 +1,12 @@
-package verbena.verbs.spi;
+package verbena.verbs.internal;
 
 import java.util.Optional;
 import java.util.function.LongFunction;
 import java.util.function.Supplier;
 import verbena.verbs.Device;
-import verbena.verbs.Preview;
 
 /// A layer between a program and every device that it uses, when the process was started so
 /// ([Providers#LAYER]). Found by [java.util.ServiceLoader]. Any thread calls it.
-///
-/// @since 0.1
-@Preview
 public interface DeviceLayer {
     /// Returns the device with the layer in front, under the same name; one that has it already is returned as it
     /// is.
@@ -20,11 +16,11 @@ public interface DeviceLayer {
     ///
     /// @param here returns the addresses behind the program's call that this thread carries out and behind those
     ///     that led to it, innermost first; none on other threads
-    /// @param frame says what is at such an address, and nothing of code that is inline in the headers of verbs; it
-    ///     may take milliseconds
+    /// @param frame returns the place in the source for such an address, and nothing for code that is inline in
+    ///     the headers of verbs; it may take milliseconds
     void callFrom(Supplier<long[]> here, LongFunction<Optional<StackTraceElement>> frame);
 
-    /// Says what it has to say. Called when the process ends and the JVM's own shutdown does not run, as in a C
+    /// Prints its findings. Called when the process ends and the JVM's own shutdown does not run, as in a C
     /// program.
-    void end();
+    void printFindings();
 }

@@ -1,4 +1,4 @@
-package verbena.verbs.spi;
+package verbena.verbs.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -11,6 +11,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import verbena.verbs.Device;
+import verbena.verbs.spi.Provider;
 
 /// This room has no provider, so the program's class loader is asked.
 class ProvidersTest {

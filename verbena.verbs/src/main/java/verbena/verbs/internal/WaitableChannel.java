@@ -1,24 +1,20 @@
-package verbena.verbs.spi;
+package verbena.verbs.internal;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
-import verbena.verbs.Preview;
 
 /// A completion channel whose caller waits by system calls of its own. `verbena.abi` does: a C program sleeps in C,
 /// so that signals, cancellation and long jumps meet no Java method on its stack.
 ///
 /// Such a caller waits in either of two forms. It makes a descriptor readable at each notification
-/// ([verbena.verbs.WaitSource#addListener]). Or it visits the device: it does the device's work in place of the
+/// ([verbena.verbs.spi.WaitSource#addListener]). Or it visits the device: it does the device's work in place of the
 /// device's own thread, and sleeps where packets arrive.
 ///
 /// Any thread may call it, but one thread at a time visits, and that thread alone goes on with the visit and ends it.
 /// The rules of [CompletionChannel] hold for its lifetime.
-///
-/// @since 0.1
-@Preview
 public interface WaitableChannel extends CompletionChannel {
     /// The result of [#visit] and [#goOn] when there is a notification to take, or the channel is closed.
     int OVER = 0;
