@@ -48,8 +48,8 @@ final class Programs implements AutoCloseable {
             return code == 0 || said.contains("rdma_get_cm_event: Bad file descriptor");
         }
 
-        /// Returns whether a client was refused by a server that it had found. One of perftest connects twice (`-R`),
-        /// and its server may not listen yet for the second time. Then the server goes on waiting, over a card too.
+        /// Returns whether a client was refused by a server that it had found. With `-R` perftest connects twice,
+        /// and its server may not listen yet for the second time. Then the server goes on waiting.
         boolean isLeftHalfway() {
             return said.contains("Failed to handle RDMA CM event");
         }
