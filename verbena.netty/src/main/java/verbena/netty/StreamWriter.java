@@ -86,11 +86,6 @@ final class StreamWriter {
         }
     }
 
-    /// Returns whether the device may still read a buffer.
-    boolean isHolding() {
-        return !held.isEmpty();
-    }
-
     /// Releases the buffers that the stream's device does not read any more.
     void release(StreamChannel of) {
         if (!held.isEmpty()) {

@@ -215,9 +215,11 @@ public final class VerbenaSocketChannel extends RegisteredChannel implements Soc
             StreamChannel made = stream;
             // The end is told without being asked for; what was not read comes first.
             int wanted = isInputShut ? interestOps : interestOps | StreamOps.END;
-            if (made == null || (wanted == 0 && !writer.isHolding())) {
+            if (made == null) {
                 return 0;
             }
+            // Without an operation too, so that the next acknowledgement is notified: a task may write a buffer to
+            // hold.
             int ready = made.readyOps(wanted);
             writer.release(made); // an acknowledgement is noticed as well
             return ready;

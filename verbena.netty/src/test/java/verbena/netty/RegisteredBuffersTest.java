@@ -134,17 +134,36 @@ class RegisteredBuffersTest {
         buffers.forEach(RegisteredBuffersTest::awaitReleased);
     }
 
-    @Test
-    void whatIsHeldIsReleasedWhenThePeerWritesNothingMore() throws Exception {
+    /// Returns a pair whose server has written all that it will write.
+    private NettyEnds.Pair pairWithSilentServer() throws Exception {
         NettyEnds.Pair pair = ends.pair(
                 server -> {},
                 client -> client.option(ChannelOption.ALLOCATOR, allocator)
                         .option(ChannelOption.ALLOW_HALF_CLOSURE, true));
         await(((SocketChannel) pair.server()).shutdownOutput());
         assertThat(next(pair.atClient().userEvents)).isSameAs(ChannelInputShutdownEvent.INSTANCE);
+        return pair;
+    }
+
+    @Test
+    void whatIsHeldIsReleasedWhenThePeerWritesNothingMore() throws Exception {
+        NettyEnds.Pair pair = pairWithSilentServer();
         ByteBuf buffer = allocator.directBuffer(1 << 20).writeZero(1 << 20);
         await(pair.client().writeAndFlush(buffer));
         assertThat(pair.atServer().take(1 << 20)).hasSize(1 << 20);
+        awaitReleased(buffer);
+    }
+
+    /// What is copied is acknowledged too, while the channel holds nothing and waits for nothing.
+    @Test
+    void soIsWhatIsHeldAfterBytesThatWereCopied() throws Exception {
+        NettyEnds.Pair pair = pairWithSilentServer();
+        for (int i = 0; i < 200; i++) {
+            await(pair.client().writeAndFlush(allocator.directBuffer(2_000).writeZero(2_000)));
+            assertThat(pair.atServer().take(2_000)).hasSize(2_000);
+        }
+        ByteBuf buffer = allocator.directBuffer(10_000).writeZero(10_000);
+        await(pair.client().writeAndFlush(buffer));
         awaitReleased(buffer);
     }
 
