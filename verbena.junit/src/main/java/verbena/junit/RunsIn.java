@@ -7,8 +7,8 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import verbena.verbs.Preview;
 
-/// The program of a [TestPeer] that a test takes as a parameter. It runs in a JVM of its own, with the class path,
-/// the module path and the system properties that begin with `verbena.` of the test's.
+/// The program of a [TestPeer] that a test takes as a parameter. It runs in a JVM of its own. The jars of the test's
+/// class path and module path are on its class path, and it has the system properties that begin with `verbena.`.
 ///
 /// @since 0.1
 @Preview

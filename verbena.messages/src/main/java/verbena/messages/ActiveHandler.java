@@ -7,7 +7,7 @@ package verbena.messages;
 ///
 /// Nothing else arrives while a handler runs. It should return soon, and pass long work to another thread. It may
 /// send, and start operations that return a [Pending]. Waiting, or closing a peer or the worker, throws
-/// [IllegalStateException] there.
+/// [verbena.verbs.InvalidStateException] there.
 ///
 /// @since 0.1
 @FunctionalInterface

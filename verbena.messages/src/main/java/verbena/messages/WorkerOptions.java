@@ -9,7 +9,7 @@ import verbena.verbs.cm.Secret;
 /// for a value out of range. The worker's memory is `2 * maxPeers * window * frameBytes`, with 8 bytes for each
 /// frame, and half as much for each further device. It does not grow with its peers.
 ///
-/// Over RoCE a peer that acknowledges nothing for some 0.6 s is lost. [#withParameters] makes a worker more patient,
+/// Over RoCE a peer that acknowledges nothing for some 0.5 s is lost. [#withParameters] makes a worker more patient,
 /// where peers may get no processor for longer.
 ///
 /// @param maxPeers peers at once, 1 to 4096; a lost peer frees its place

@@ -37,14 +37,16 @@ import verbena.verbs.ProtectionDomain;
 /// Data are copied once at each end. The sender does not copy buffers of a [VerbenaByteBufAllocator]. The pieces of a
 /// composite buffer, and buffers that are flushed together, leave in one message.
 ///
-/// [io.netty.channel.ChannelOption#SO_SNDBUF] and [io.netty.channel.ChannelOption#SO_RCVBUF] are the sizes of the
-/// rings, 16 KiB to 16 MiB and 256 KiB by default; set them before it is connected.
-/// [io.netty.channel.ChannelOption#SO_LINGER] has its usual effect. Other options of sockets are stored and have no
-/// effect.
+/// [io.netty.channel.ChannelOption#SO_SNDBUF] and [io.netty.channel.ChannelOption#SO_RCVBUF] are the sizes of
+/// the rings, 16 KiB to 16 MiB and 256 KiB by default; set them before it is connected.
+/// [io.netty.channel.ChannelOption#SO_LINGER] has its usual effect, and
+/// [io.netty.channel.ChannelOption#SO_KEEPALIVE] probes the peer after two hours of silence. Other options of
+/// sockets are stored and have no effect.
 ///
-/// Its event loop uses it; any thread may call the methods of [SocketChannel]. Connecting fails with a
-/// [java.net.ConnectException], of which [io.netty.channel.ConnectTimeoutException] is one. Such a channel never
-/// connects by TCP. Closing it ends the connection when written data have arrived, as [StreamChannel#close()] does.
+/// Its event loop uses it; any thread may call the methods of [SocketChannel]. Connecting fails as
+/// [StreamChannel#connect] does, and with [io.netty.channel.ConnectTimeoutException] when its time has passed.
+/// Such a channel never connects by TCP. Closing it ends the connection when written data have arrived, as
+/// [StreamChannel#close()] does.
 ///
 /// @since 0.1
 public final class VerbenaSocketChannel extends RegisteredChannel implements SocketChannel {

@@ -199,7 +199,8 @@ public record StreamOptions(
                 domain);
     }
 
-    /// Returns these options with a device for all channels. The program closes it, after them.
+    /// Returns these options with a device for all channels, and without a protection domain. The program closes
+    /// the device, after them.
     public StreamOptions withDevice(Context device) {
         return at(Optional.of(device), Optional.empty());
     }

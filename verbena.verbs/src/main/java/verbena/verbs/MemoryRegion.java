@@ -43,8 +43,9 @@ public interface MemoryRegion extends VerbsObject, LocalMemory {
     /// Returns the key for scatter/gather entries of this side's requests (L_Key, IBTA 10.6.3).
     int lkey();
 
-    /// Returns the key that a peer needs (R_Key, IBTA 10.6.3). A peer cannot guess it, but an observer of the
-    /// packets can read it. It is 0, which is no key, when there is no memory ([ProtectionDomain#allocateNull]).
+    /// Returns the key that a peer needs (R_Key, IBTA 10.6.3). A peer cannot guess one of a software
+    /// device, but an observer of the packets can read it. It is 0, which is no key, when there is no
+    /// memory ([ProtectionDomain#allocateNull]).
     int rkey();
 
     /// Returns its rights.

@@ -34,13 +34,15 @@ import verbena.verbs.waiting.TimeLimits;
 /// returns its attachment again. A result that is done, and an object that is closed, bring nothing more: a wait
 /// returns the attachment once, and then removes the source.
 ///
-/// Any thread may add, remove, wake up and close; one thread at a time waits. While it waits it does the work of a
-/// device of the sources, where that device lets it, and otherwise it parks. A virtual thread releases its carrier. A
-/// wait allocates nothing. Its time grows with the number of sources that have become ready, and not with the number
-/// of all: ten thousand idle sources cost nothing. Adding and removing take the same time for any number.
+/// Any thread may add, remove, wake up and close; one thread at a time waits. While it waits it does the work
+/// of a device of the sources, where that device lets it, and otherwise it parks. A virtual thread releases its
+/// carrier. A wait that removes no source allocates nothing. Its time grows with the number of sources that
+/// have become ready, and not with the number of all: ten thousand idle streams, results or completion queues
+/// of a device cost nothing. Each event channel and connection listener among the sources makes a wait and an
+/// addition a little longer.
 ///
-/// The program closes the waiter, which leaves its sources open. After that all methods but [#remove] and [#wakeup]
-/// throw [InvalidStateException], and so does a wait that is under way.
+/// The program closes the waiter, which leaves its sources open. After that adding and waiting throw
+/// [InvalidStateException], and so does a wait that is under way.
 ///
 /// @param <T> type of the attachments
 /// @since 0.1

@@ -5,7 +5,8 @@ import verbena.verbs.spi.CompletionAccess;
 import verbena.verbs.spi.CompletionFields;
 
 /// A completion, which each poll fills anew so that polling allocates nothing (`struct ibv_wc`, ibv_poll_cq(3)). One
-/// thread uses it at a time. Its values are valid until the next poll into it; [#snapshot()] keeps them.
+/// thread uses it at a time. Its values are valid until the next poll into it; [#snapshot()] keeps those that most
+/// programs need.
 ///
 /// After a failure only [#wrId()], [#status()], [#qpn()], [#vendorError()] and [#cause()] have a meaning.
 ///

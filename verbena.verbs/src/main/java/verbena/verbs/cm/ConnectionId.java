@@ -482,9 +482,10 @@ public final class ConnectionId implements VerbsObject {
 
     // ---- the end
 
-    /// Ends its activity without waiting for the peer. A listener's port becomes free, and its waiting requests are
-    /// refused. A request is rejected, and a connection is disconnected. Its own queue pair is closed, and events
-    /// that wait are discarded. Later steps throw [InvalidStateException].
+    /// Ends its activity without waiting for the peer. A listener's port becomes free, and its waiting
+    /// requests are refused. A request is rejected, and a connection is disconnected. Its own queue pair is
+    /// closed, and events that wait are discarded. Later steps throw [InvalidStateException]; [#disconnect]
+    /// returns.
     @Override
     public synchronized void close() {
         State was = state;

@@ -4,7 +4,8 @@ import verbena.verbs.Preview;
 
 /// The parameters that the other side sends when it connects or accepts. Immutable.
 ///
-/// @param privateData of its application, with zeroes behind it up to the size of the message's field
+/// @param privateData of its application. Over InfiniBand and RoCE zeroes follow, up to the size of the message's
+///     field; over iWARP it has its own length
 /// @param responderResources READs and atomics that it serves at once; this side should not have more outstanding
 /// @param initiatorDepth READs and atomics that it intends to have outstanding at once
 /// @param retryCount attempts after the first without an answer, which the active side chooses for both; 7 where the

@@ -12,8 +12,8 @@ import verbena.verbs.Preview;
 import verbena.verbs.ProtectionDomain;
 
 /// The checks that every device makes of memory to be registered (ibv_reg_mr(3), IBTA 10.6.3.1). A mistake throws
-/// [IllegalArgumentException], whose message names the verb and its argument. It has no state, and any thread may use
-/// it.
+/// [IllegalArgumentException], whose message names the verb and its argument, and a closed region throws
+/// [InvalidStateException]. It has no state, and any thread may use it.
 ///
 /// @since 0.1
 @Preview

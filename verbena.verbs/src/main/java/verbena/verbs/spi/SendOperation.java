@@ -6,8 +6,7 @@ import verbena.verbs.Preview;
 import verbena.verbs.QpType;
 import verbena.verbs.WcOpcode;
 
-/// The operation of a send request: one value for each method of [verbena.verbs.SendBatch] that begins a request.
-/// Immutable.
+/// The operation of a send request. The methods of [verbena.verbs.SendBatch] that begin a request name it. Immutable.
 ///
 /// @since 0.1
 @Preview
@@ -34,9 +33,9 @@ public enum SendOperation {
     FLUSH(WcOpcode.FLUSH, Capability.FLUSH),
     /// A request that ends a key of this side.
     LOCAL_INVALIDATE(WcOpcode.LOCAL_INV, Capability.LOCAL_INVALIDATE),
-    /// The device has made the window, so it can bind it.
+    /// A binding of a window to a range of a region. Each device that makes windows binds them.
     BIND_WINDOW(WcOpcode.BIND_MW, null),
-    /// A request that cannot be carried out: it fails in its turn, with a status, and takes no data.
+    /// A request of a C program that cannot be carried out: it fails in its turn, with a status, and takes no data.
     FAULTY(WcOpcode.SEND, null);
 
     private final WcOpcode completion;
