@@ -5,7 +5,8 @@ import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import verbena.verbs.Preview;
 
-/// The side of a [Waitable] that a [verbena.verbs.Waiter] uses. Any thread may call it. It holds no resource.
+/// The side of a [verbena.verbs.Waitable] that a [verbena.verbs.Waiter] uses. Any thread may call it. It holds no
+/// resource.
 ///
 /// A program makes a source of its own with [#of]. It announces each event by running the listeners:
 ///
@@ -75,9 +76,9 @@ public interface WaitSource {
         };
     }
 
-    /// Adds a listener that runs whenever the source has become ready after [Waitable#isReady()] was false, on the
-    /// thread that brought the event. That thread may be in the middle of any call, so the listener must neither
-    /// wait nor throw. A source may have room for one listener only: a stream does.
+    /// Adds a listener that runs whenever the source has become ready after [verbena.verbs.Waitable#isReady()] was
+    /// false, on the thread that brought the event. That thread may be in the middle of any call, so the listener
+    /// must neither wait nor throw. A source may have room for one listener only: a stream does.
     void addListener(Runnable listener);
 
     /// Removes a listener; does nothing when it was not added. It may still run once.
