@@ -65,8 +65,8 @@ public final class Receiving {
 
     /// Completes the receive of a datagram.
     ///
-    /// @param sender as in [WorkCompletion#fill]
-    /// @param flags of [WorkCompletion], besides those for immediate data and invalidation
+    /// @param sender as in [verbena.verbs.spi.CompletionAccess#fill]
+    /// @param flags of [verbena.verbs.spi.CompletionAccess], besides those for immediate data and invalidation
     public void complete(Frame frame, Opcode opcode, WcOpcode as, long bytes, long sender, int flags) {
         assert isOpen : "a message has a receive";
         isOpen = false;

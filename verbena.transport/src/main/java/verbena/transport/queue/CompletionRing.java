@@ -109,7 +109,7 @@ public class CompletionRing {
     /// Appends a completion. False when the ring is, or was once, full: the completion is lost, and the listener is
     /// notified.
     ///
-    /// @param sender of a datagram, as in [WorkCompletion#fill]
+    /// @param sender of a datagram, as in [verbena.verbs.spi.CompletionAccess#fill]
     /// @param solicited whether a ring armed for solicited completions is to notify
     public boolean push(
             long wrId,
