@@ -225,6 +225,11 @@ public final class Association implements AutoCloseable {
         return current != null && current.keys.sealingSpi == spi;
     }
 
+    /// Returns whether this is the SPI of packets from the peer under the newest keys that both ends have.
+    public boolean opensUnder(int spi) {
+        return is(current, spi);
+    }
+
     /// Forgets all keys.
     @Override
     public void close() {

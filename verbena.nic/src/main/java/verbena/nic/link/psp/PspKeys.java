@@ -122,6 +122,9 @@ final class PspKeys implements KeyExchange.Host {
 
     /// Notes that a packet was opened by an SPI: the peer has these keys. Packets to it go where the first came.
     ///
+    /// A later packet at the second port shows that both ways there are open. Then the peer had repeated its last
+    /// message at the first port only because this end was slow, and packets go to the second port after all.
+    ///
     /// @param at the second port if it came there, else 0
     void onOpened(PspPeer peer, int spi, int at, long now) {
         peer.onHeard();
@@ -132,6 +135,8 @@ final class PspKeys implements KeyExchange.Host {
             exchange.onConfirmed(peer.pair);
             plain.onKeys(peer);
             waiting.send(peer, now);
+        } else if (peer.port == 0 && at != 0 && peer.association.opensUnder(spi)) {
+            peer.port = at;
         }
     }
 

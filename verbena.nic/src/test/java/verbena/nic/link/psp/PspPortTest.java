@@ -2,9 +2,12 @@ package verbena.nic.link.psp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import verbena.nic.link.psp.PspNet.Datagram;
 import verbena.nic.link.psp.PspNet.End;
 import verbena.wire.psp.PspHeader;
@@ -99,6 +102,38 @@ class PspPortTest {
         begin(PSP, PSP);
         loses(datagram -> datagram.port() == PSP && datagram.to().equals(a.gid));
         assertThat(portsOfPackets()).containsExactly(0, 0);
+    }
+
+    /// A busy process takes a message after the other end has repeated it. Both ports are open, so both ends use
+    /// that of PSP, whichever of the two the process looks at first.
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void anEndThatIsSlowUsesThePortOfPspAllTheSame(boolean inOrder) {
+        begin(PSP, PSP);
+        List<Datagram> late = new ArrayList<>();
+        net.carrier = datagram -> {
+            boolean isLast = datagram.isExchange() && (datagram.port() == PSP || !late.isEmpty());
+            if (isLast) {
+                late.add(datagram);
+            } else {
+                net.deliver(datagram);
+            }
+        };
+        a.send(b.gid, 1);
+        net.settle();
+        net.pass(PspNet.SECOND / 5);
+        assertThat(late).extracting(Datagram::port).containsExactly(PSP, 0);
+        net.carrier = net::deliver;
+        (inOrder ? late : late.reversed()).forEach(net::deliver);
+        net.settle();
+        a.received.clear();
+        b.received.clear();
+        a.send(b.gid, 0); // from which b learns it
+        net.settle();
+        b.received.clear();
+        assertThat(portsOfPackets()).containsExactly(PSP, PSP);
+        assertThat(said(a)).isEqualTo(PSP);
+        assertThat(said(b)).isEqualTo(PSP);
     }
 
     /// So that no packet is lost by another try.
