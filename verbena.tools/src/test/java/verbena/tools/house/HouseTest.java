@@ -23,7 +23,7 @@ import verbena.tools.house.House.Source;
 class HouseTest {
     /// The packages of a room, from the ground up: the code of a package may name those before it.
     private static final Map<String, List<String>> FLOORS = Map.ofEntries(
-            floors("verbena.verbs", "counting", "waiting", "", "spi", "internal", "cm"),
+            floors("verbena.verbs", "counting", "waiting", "", "access", "spi", "internal", "cm"),
             floors("verbena.wire", "", "ib", "iwarp", "mad", "cm", "roce", "psp", "pcap", "notation"),
             floors(
                     "verbena.transport",
@@ -104,7 +104,7 @@ class HouseTest {
             "verbena.verbs.Device -> verbena.verbs.internal", "Device#list finds the providers there",
             "verbena.verbs.Waitable -> verbena.verbs.spi", "a source shows a Waiter the side that providers make",
             "verbena.verbs.Waiter -> verbena.verbs.spi", "a Waiter uses that side",
-            "verbena.verbs.WorkCompletion -> verbena.verbs.spi", "providers set the fields that programs read",
+            "verbena.verbs.WorkCompletion -> verbena.verbs.access", "providers set the fields that programs read",
             "verbena.verbs.spi.ConnectionService -> verbena.verbs.cm",
                     "it carries what applications say to each other");
 
