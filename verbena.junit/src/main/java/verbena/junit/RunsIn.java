@@ -7,8 +7,9 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import verbena.verbs.Preview;
 
-/// The program of a [TestPeer] that a test takes as a parameter. It runs in a JVM of its own. The jars of the test's
-/// class path and module path are on its class path, and it has the system properties that begin with `verbena.`.
+/// The program of a [TestPeer] that a test takes as a parameter. It runs in a JVM of its own, with native access. The
+/// jars of the test's class path and module path are on its class path, so the program is in no named module. It has
+/// the test's system properties that begin with `verbena.`, and none of the other flags of the test's JVM.
 ///
 /// @since 0.1
 @Preview
@@ -22,6 +23,6 @@ public @interface RunsIn {
     /// Returns the arguments of `main`.
     String[] arguments() default {};
 
-    /// Returns how many seconds it has until it says that it is ready ([TestPeer#ready]).
+    /// Returns how many seconds the program has until it must have called [TestPeer#ready].
     int seconds() default 30;
 }

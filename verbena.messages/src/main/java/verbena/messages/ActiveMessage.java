@@ -87,24 +87,24 @@ public final class ActiveMessage {
 
     // ---- by the program
 
-    /// Returns its sender.
+    /// Returns the peer that sent the message.
     public RemoteWorker from() {
         return RemoteWorker.of(sender());
     }
 
-    /// Returns the number of its handler.
+    /// Returns the number of the message's handler.
     public int number() {
         sender();
         return number;
     }
 
-    /// Returns the length of its header, in bytes.
+    /// Returns the length of the message's header, in bytes.
     public int headerBytes() {
         sender();
         return headerBytes;
     }
 
-    /// Returns the length of its data, in bytes.
+    /// Returns the length of the message's data, in bytes.
     public long dataBytes() {
         sender();
         return dataBytes;
@@ -126,21 +126,21 @@ public final class ActiveMessage {
         MemorySegment.copy(dataMemory, JAVA_BYTE, dataOffset, into, JAVA_BYTE, 0, dataBytes);
     }
 
-    /// Returns its header, valid as long as the message.
+    /// Returns the header, valid as long as the message.
     public MemorySegment header() {
         sender();
         return memory.asSlice(headerOffset, headerBytes);
     }
 
-    /// Returns its data, valid as long as the message.
+    /// Returns the data, valid as long as the message.
     public MemorySegment data() {
         sender();
         return dataMemory.asSlice(dataOffset, dataBytes);
     }
 
-    /// Keeps the message beyond its handler. The result is this message, or a copy when it lies in a frame. Until
-    /// it is released it counts in the worker's budget ([WorkerOptions#budgetBytes]), for which long messages may
-    /// have to wait.
+    /// Keeps the message after its handler has returned. The result is this message, or a copy when it lies in a
+    /// frame. Until the message is released it counts in the worker's budget ([WorkerOptions#budgetBytes]), for
+    /// which long messages may have to wait.
     public ActiveMessage keep() {
         Remote peer = sender();
         if (slot < 0) {

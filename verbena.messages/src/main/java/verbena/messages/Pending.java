@@ -46,13 +46,13 @@ public final class Pending<T> implements Waitable {
 
     // ---- by the program
 
-    /// Returns whether it is done, successfully or not. Never blocks.
+    /// Returns whether the operation is done, successfully or not. Never blocks.
     public boolean isDone() {
         return outcome.isDone();
     }
 
-    /// Waits until it is done. Meanwhile the thread may read arrivals for the whole worker. An interrupted thread
-    /// leaves the operation outstanding.
+    /// Waits until the operation is done, and returns its result. Meanwhile the thread may read arrivals for the
+    /// whole worker. An interrupted thread leaves the operation outstanding.
     ///
     /// @throws verbena.verbs.ConnectionException when the peer is lost, or the worker is closed
     /// @throws CallException when a call failed
@@ -64,7 +64,7 @@ public final class Pending<T> implements Waitable {
         return outcome.resultNow();
     }
 
-    /// Waits until it is done; false when `timeout` passed. The operation is then still outstanding.
+    /// Waits until the operation is done; false when `timeout` passed. The operation is then still outstanding.
     ///
     /// @throws verbena.verbs.ConnectionException as [#await()]
     /// @throws CallException as [#await()]
@@ -78,8 +78,8 @@ public final class Pending<T> implements Waitable {
         return true;
     }
 
-    /// Returns the exception that [#await()] throws when it is done; empty when it has succeeded or is still
-    /// outstanding. Never blocks.
+    /// Returns the exception that [#await()] throws when the operation is done; empty when it has succeeded or is
+    /// still outstanding. Never blocks.
     public Optional<RuntimeException> failure() {
         return outcome.handle((_, failure) -> Optional.ofNullable((RuntimeException) failure))
                 .getNow(Optional.empty());
@@ -114,7 +114,7 @@ public final class Pending<T> implements Waitable {
 
     // ---- for a waiter
 
-    /// Returns whether it is done, as [#isDone()].
+    /// Returns whether the operation is done, as [#isDone()].
     @Override
     public boolean isReady() {
         return isDone();

@@ -65,8 +65,8 @@ public final class RemoteWorker implements AutoCloseable {
         return remote.ways().way(0).connection.peerAddress();
     }
 
-    /// Returns the number of connections to it that work now. There may be several when both workers have several
-    /// devices.
+    /// Returns the number of connections to the peer that work now. There may be several when both workers have
+    /// several devices.
     public int railCount() {
         return traffic.ask(() -> remote.peer().isLost() ? 0 : remote.rails().usable());
     }
@@ -312,7 +312,7 @@ public final class RemoteWorker implements AutoCloseable {
         traffic.close(remote, FAREWELL_NANOS);
     }
 
-    /// Closes it as [#close()] does, on a virtual thread: this call waits for nothing.
+    /// Closes the peer as [#close()] does, on a virtual thread: this call waits for nothing.
     ///
     /// @return complete when it is closed
     public CompletionStage<Void> closeLater() {

@@ -74,44 +74,51 @@ public record WorkerOptions(
                 ConnectionParameters.defaults().withKeepAlive(Duration.ofSeconds(5)));
     }
 
-    /// Returns these options with another number of peers at once, 1 to 4096. The memory grows with it.
+    /// Returns these options with another number of peers at once, 1 to 4096. A worker refuses further peers. Its
+    /// memory grows with this number.
     public WorkerOptions withMaxPeers(int maxPeers) {
         return new WorkerOptions(
                 maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, parameters);
     }
 
-    /// Returns these options with another number of frames that each peer may send unacknowledged, 2 to 255.
+    /// Returns these options with another number of frames that each peer may send unacknowledged, 2 to 255. More
+    /// frames keep a long path busy, and cost memory for each peer.
     public WorkerOptions withWindow(int window) {
         return new WorkerOptions(
                 maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, parameters);
     }
 
-    /// Returns these options with another length of the longest frame in bytes, 64 to 65,536.
+    /// Returns these options with another length of the longest frame in bytes, 64 to 65,536. A message that fits
+    /// into a frame takes one trip; the receiver reads a longer one, which takes two.
     public WorkerOptions withFrameBytes(int frameBytes) {
         return new WorkerOptions(
                 maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, parameters);
     }
 
-    /// Returns these options with another number of calls of a peer at once, 1 to 65,536. The smaller number of the
-    /// two ends counts.
+    /// Returns these options with another number of calls of one peer that are outstanding at once, 1 to 65,536. The
+    /// smaller number of the two ends counts.
     public WorkerOptions withMaxCalls(int maxCalls) {
         return new WorkerOptions(
                 maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, parameters);
     }
 
-    /// Returns these options with another length of the longest request, active message or answer, in bytes.
+    /// Returns these options with another length of the longest request, active message or answer that the worker
+    /// takes, in bytes. A longer request or answer fails its call, and a longer active message throws at its
+    /// sender, so no peer can make the worker allocate more.
     public WorkerOptions withMaxCallBytes(int maxCallBytes) {
         return new WorkerOptions(
                 maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, parameters);
     }
 
-    /// Returns these options with another [#budgetBytes()], at least 4 KiB for each peer.
-    public WorkerOptions withBudget(long budgetBytes) {
+    /// Returns these options with another limit of the bytes of messages that came before their receive or call, at
+    /// least 4 KiB for each peer. With a small one, early messages wait at their senders sooner.
+    public WorkerOptions withBudgetBytes(long budgetBytes) {
         return new WorkerOptions(
                 maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, parameters);
     }
 
-    /// Returns these options with another time limit for making a connection, more than zero.
+    /// Returns these options with another time limit for making a connection, more than zero. When it passes,
+    /// [Worker#connect] throws a [verbena.verbs.ConnectionException].
     public WorkerOptions withTimeout(Duration timeout) {
         return new WorkerOptions(
                 maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, parameters);
@@ -124,7 +131,8 @@ public record WorkerOptions(
                 maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, parameters);
     }
 
-    /// Returns these options with a secret, which both ends have to know.
+    /// Returns these options with a secret. Only workers that prove that they know it get a connection
+    /// ([ConnectionParameters#withSecret]).
     public WorkerOptions withSecret(Secret secret) {
         return withParameters(parameters.withSecret(secret));
     }

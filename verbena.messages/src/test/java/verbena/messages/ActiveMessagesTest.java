@@ -88,7 +88,7 @@ class ActiveMessagesTest {
     void whatIsKeptStaysUntilItIsReleased(String device) throws Exception {
         try (Context a = Device.named(device).open();
                 Context b = Device.named(device).open();
-                Worker server = Worker.open(a, TwoWorkers.SMALL.withBudget(1 << 20));
+                Worker server = Worker.open(a, TwoWorkers.SMALL.withBudgetBytes(1 << 20));
                 Worker client = Worker.open(b, TwoWorkers.SMALL);
                 var listener = server.listen(TwoWorkers.at(a))) {
             var accepted = TwoWorkers.accept(listener);

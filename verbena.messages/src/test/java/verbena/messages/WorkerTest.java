@@ -504,7 +504,7 @@ class WorkerTest {
     void aWorkerKeepsNoMoreThanItsBudget(String device) throws Exception {
         try (Context a = Device.named(device).open();
                 Context b = Device.named(device).open();
-                Worker server = Worker.open(a, TwoWorkers.SMALL.withBudget(1 << 20));
+                Worker server = Worker.open(a, TwoWorkers.SMALL.withBudgetBytes(1 << 20));
                 Worker client = Worker.open(b, TwoWorkers.SMALL);
                 var listener = server.listen(TwoWorkers.at(a))) {
             var accepted = TwoWorkers.accept(listener);
@@ -638,6 +638,12 @@ class WorkerTest {
                             .receive(TagFilter.masked(0, 0), memory(1))
                             .await());
         }
+    }
+
+    @Test
+    void filtersOfTheSameTagsAreEqual() {
+        assertThat(TagFilter.masked(0xFF, 8)).isEqualTo(TagFilter.masked(8, 8)).isNotEqualTo(TagFilter.exactly(8));
+        assertThat(TagFilter.masked(5, 0)).isEqualTo(TagFilter.any());
     }
 
     @ParameterizedTest

@@ -35,10 +35,11 @@ public final class NettyCounters {
     /// @param bytesDirect written from registered memory without a copy ([VerbenaByteBufAllocator]), included in
     ///     `bytesOut`
     public record Snapshot(long connections, long bytesIn, long bytesOut, long bytesDirect) {
-        /// Returns the counters in the form of the summary of `verbena.nio`.
+        /// Returns the counters in the form of the summary of `verbena.nio`, with `rdma-direct` for [#bytesDirect()].
         @Override
         public String toString() {
-            return "rdma-connections=" + connections + " rdma-in=" + bytesIn + " rdma-out=" + bytesOut;
+            return "rdma-connections=" + connections + " rdma-in=" + bytesIn + " rdma-out=" + bytesOut + " rdma-direct="
+                    + bytesDirect;
         }
     }
 

@@ -38,7 +38,7 @@ public final class VerbenaByteBufAllocator extends AbstractByteBufAllocator impl
         this(domain, BYTES_MAX);
     }
 
-    /// @param bytesMax that it registers at most, 0 or more, rounded down to chunks of 4 MiB
+    /// @param bytesMax bytes that the allocator registers at most, 0 or more, rounded down to chunks of 4 MiB
     public VerbenaByteBufAllocator(ProtectionDomain domain, long bytesMax) {
         super(true);
         if (bytesMax < 0) {
@@ -47,12 +47,12 @@ public final class VerbenaByteBufAllocator extends AbstractByteBufAllocator impl
         this.memory = new RegisteredMemory(domain, bytesMax);
     }
 
-    /// Returns the protection domain of its memory.
+    /// Returns the protection domain of the allocator's memory.
     public ProtectionDomain domain() {
         return memory.domain();
     }
 
-    /// Returns the number of bytes that it has registered.
+    /// Returns the number of bytes that the allocator has registered.
     public long registeredBytes() {
         return memory.bytes();
     }

@@ -222,7 +222,9 @@ class ObjectsTest {
                 .isInstanceOf(InUseException.class)
                 .hasMessageStartingWith("close: %s is in use by a bound memory window; close those first", region);
         assertThat(region.isClosed()).isFalse();
-        assertThatThrownBy(() -> region.reregister(a.domain, Access.local())).isInstanceOf(InUseException.class);
+        assertThatThrownBy(() -> region.reregister(a.domain, Access.local()))
+                .isInstanceOf(InUseException.class)
+                .hasMessageStartingWith("reregister: %s is in use by a bound memory window", region);
         window.close();
         region.close();
         assertThat(region.isClosed()).isTrue();

@@ -76,7 +76,7 @@ public final class SimDevice {
         this.context = context;
     }
 
-    /// Returns its name in traces: `a`, `b`, ...
+    /// Returns the device's name in traces: `a`, `b`, ...
     public String name() {
         return links.getFirst().name;
     }
@@ -116,7 +116,7 @@ public final class SimDevice {
         trace.note(clock.getAsLong(), name(), text);
     }
 
-    /// Makes it a slow receiver.
+    /// Makes the device a slow receiver.
     ///
     /// @param packets that may wait to be received, as in a socket's buffer, up to 4,096
     /// @param nanosPerPacket time to receive each
@@ -124,17 +124,17 @@ public final class SimDevice {
         links.forEach(link -> link.slow(packets, nanosPerPacket));
     }
 
-    /// Returns the number of its engines that have sent something.
+    /// Returns the number of the device's engines that have sent something.
     public int enginesUsed() {
         return (int) links.stream().filter(link -> link.sent > 0).count();
     }
 
-    /// Loses everything that it sends in that time.
+    /// Loses everything that the device sends in that time.
     public void blackHole(long nanos) {
         links.forEach(link -> network.blackHole(link, nanos));
     }
 
-    /// Loses every answer that it sends in that time, while its own requests pass. Its peers see no
+    /// Loses every answer that the device sends in that time, while its own requests pass. Its peers see no
     /// acknowledgements.
     public void mute(long nanos) {
         links.forEach(link -> network.mute(link, nanos));
@@ -145,7 +145,7 @@ public final class SimDevice {
         pausedUntil = clock.getAsLong() + nanos;
     }
 
-    /// Returns the time since which it has not been paused; in the future while it is.
+    /// Returns the time since which the device has not been paused; in the future while it is.
     public long awakeSinceNanos() {
         return pausedUntil;
     }

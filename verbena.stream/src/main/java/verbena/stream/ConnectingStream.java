@@ -43,7 +43,7 @@ final class ConnectingStream {
     }
 
     static EventChannel events(StreamOptions options) {
-        return EventChannel.open(options.device().map(DeviceChoice::only).orElseGet(DeviceChoice::nearest));
+        return EventChannel.open(DeviceChoice.of(options.device()));
     }
 
     private EventChannel ownEvents() {

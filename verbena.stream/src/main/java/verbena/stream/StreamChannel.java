@@ -65,6 +65,7 @@ import verbena.verbs.waiting.TimeLimits;
 public final class StreamChannel
         implements ByteChannel, GatheringByteChannel, ScatteringByteChannel, InterruptibleChannel, Waitable {
     /// An operation of [#readyOps]: the next read would not find a byte, but the end or a failure.
+    @Preview
     public static final int OP_END = OpenStream.OP_END;
 
     private final StreamOptions options;
@@ -386,6 +387,7 @@ public final class StreamChannel
     /// @throws NotYetConnectedException when it is not connected
     /// @throws ClosedChannelException when it is closed
     /// @throws verbena.verbs.InvalidStateException when a [verbena.verbs.Waiter] has it
+    @Preview
     public void onReadiness(Runnable listener) throws ClosedChannelException {
         sources.requireNoWaiter();
         connected().seat().listen(listener);
@@ -395,6 +397,7 @@ public final class StreamChannel
     /// there are none, the listener of [#onReadiness] runs after one may have become possible.
     ///
     /// @param interestOps of `OP_READ` and `OP_WRITE` of [java.nio.channels.SelectionKey], and [#OP_END]
+    @Preview
     public int readyOps(int interestOps) {
         OpenStream stream = open;
         return stream == null ? 0 : stream.readyOps(interestOps);
@@ -537,7 +540,7 @@ public final class StreamChannel
         return this;
     }
 
-    /// Returns whether it was connected and is not closed. The peer may have gone.
+    /// Returns whether the channel was connected and is not closed. The peer may have gone.
     public boolean isConnected() {
         return open != null && isOpen();
     }

@@ -133,7 +133,7 @@ public final class StreamListener implements Channel, Waitable {
         return made;
     }
 
-    /// Returns the address and port at which it listens.
+    /// Returns the address and port at which this listener is.
     public InetSocketAddress localAddress() {
         return id.localAddress().orElseThrow();
     }
@@ -200,6 +200,7 @@ public final class StreamListener implements Channel, Waitable {
 
     /// Sets a listener that runs each time that a connection has come, or this listener has failed. It runs on a
     /// thread of the library, and must neither wait nor call this class.
+    @Preview
     public void onReadiness(Runnable listener) {
         readiness = listener;
     }

@@ -93,97 +93,44 @@ public record StreamOptions(
                 Optional.empty());
     }
 
-    /// Returns these options with rings of these sizes, in bytes.
+    /// Returns these options with other rings, each of 2 KiB to 256 MiB. A ring holds the bytes that are written and
+    /// not acknowledged, or received and not read: a long path with a high rate needs large rings.
     public StreamOptions withBuffers(int sendBytes, int receiveBytes) {
-        return new StreamOptions(
-                sendBytes,
-                receiveBytes,
-                depth,
-                connectTimeout,
-                timeout,
-                linger,
-                keepAlive,
-                application,
-                device,
-                domain);
+        return sized(sendBytes, receiveBytes, depth);
     }
 
-    /// Returns these options with another number of outstanding requests in each direction.
+    /// Returns these options with another number of outstanding requests in each direction, 16 to 65,534. It limits
+    /// how many short writes can be on their way at once.
     public StreamOptions withDepth(int depth) {
-        return new StreamOptions(
-                sendBytes,
-                receiveBytes,
-                depth,
-                connectTimeout,
-                timeout,
-                linger,
-                keepAlive,
-                application,
-                device,
-                domain);
+        return sized(sendBytes, receiveBytes, depth);
     }
 
-    /// Returns these options with another time limit for making a connection, more than zero.
+    /// Returns these options with another time limit for making a connection, more than zero. When it passes,
+    /// connecting throws a [java.net.SocketTimeoutException].
     public StreamOptions withConnectTimeout(Duration connectTimeout) {
-        return new StreamOptions(
-                sendBytes,
-                receiveBytes,
-                depth,
-                connectTimeout,
-                timeout,
-                linger,
-                keepAlive,
-                application,
-                device,
-                domain);
+        return limited(connectTimeout, timeout, linger, keepAlive);
     }
 
-    /// Returns these options with a time limit for each blocking read and write, more than zero.
+    /// Returns these options with a time limit for each blocking read and write, more than zero. When it passes, a
+    /// read throws a [java.net.SocketTimeoutException]. So does a write that has taken no byte; other writes return
+    /// how many they have taken. The channel can be used afterwards.
     public StreamOptions withTimeout(Duration timeout) {
-        return new StreamOptions(
-                sendBytes,
-                receiveBytes,
-                depth,
-                connectTimeout,
-                Optional.of(timeout),
-                linger,
-                keepAlive,
-                application,
-                device,
-                domain);
+        return limited(connectTimeout, Optional.of(timeout), linger, keepAlive);
     }
 
-    /// Returns these options with another time that [StreamChannel#close()] waits for written bytes to arrive.
+    /// Returns these options with another time that [StreamChannel#close()] waits for written bytes to arrive. With
+    /// zero they are dropped, and the peer finds the connection reset.
     public StreamOptions withLinger(Duration linger) {
-        return new StreamOptions(
-                sendBytes,
-                receiveBytes,
-                depth,
-                connectTimeout,
-                timeout,
-                linger,
-                keepAlive,
-                application,
-                device,
-                domain);
+        return limited(connectTimeout, timeout, linger, keepAlive);
     }
 
-    /// Returns these options with another silence after which the device probes the peer; zero for never.
+    /// Returns these options with another silence after which the device probes the peer; zero for never. A peer that
+    /// does not answer the probe is gone, and reads and writes throw a [java.net.SocketException].
     public StreamOptions withKeepAlive(Duration keepAlive) {
-        return new StreamOptions(
-                sendBytes,
-                receiveBytes,
-                depth,
-                connectTimeout,
-                timeout,
-                linger,
-                keepAlive,
-                application,
-                device,
-                domain);
+        return limited(connectTimeout, timeout, linger, keepAlive);
     }
 
-    /// Returns these options with a number that both ends must have, so that other programs' streams are
+    /// Returns these options with a number that both ends must have, 0 to 255, so that other programs' streams are
     /// refused.
     public StreamOptions withApplication(int application) {
         return new StreamOptions(
@@ -199,10 +146,11 @@ public record StreamOptions(
                 domain);
     }
 
-    /// Returns these options with a device for all channels, and without a protection domain. The program closes
-    /// the device, after them.
+    /// Returns these options with a device for all channels. The program closes the device, after them.
+    ///
+    /// @throws IllegalArgumentException when these options have a protection domain of another device
     public StreamOptions withDevice(Context device) {
-        return at(Optional.of(device), Optional.empty());
+        return at(Optional.of(device), domain);
     }
 
     /// Returns these options with one protection domain for all channels, which use its device. So each of them can
@@ -211,6 +159,35 @@ public record StreamOptions(
     /// ring can write there.
     public StreamOptions withProtectionDomain(ProtectionDomain domain) {
         return at(Optional.of(domain.context()), Optional.of(domain));
+    }
+
+    private StreamOptions sized(int sendBytes, int receiveBytes, int depth) {
+        return new StreamOptions(
+                sendBytes,
+                receiveBytes,
+                depth,
+                connectTimeout,
+                timeout,
+                linger,
+                keepAlive,
+                application,
+                device,
+                domain);
+    }
+
+    private StreamOptions limited(
+            Duration connectTimeout, Optional<Duration> timeout, Duration linger, Duration keepAlive) {
+        return new StreamOptions(
+                sendBytes,
+                receiveBytes,
+                depth,
+                connectTimeout,
+                timeout,
+                linger,
+                keepAlive,
+                application,
+                device,
+                domain);
     }
 
     private StreamOptions at(Optional<Context> device, Optional<ProtectionDomain> domain) {

@@ -74,6 +74,16 @@ class RegisteredWriteTest {
         serverDevice.close();
     }
 
+    @Test
+    void optionsKeepTheirDomainWithItsOwnDeviceOnly() {
+        StreamOptions options = StreamOptions.defaults().withProtectionDomain(domain);
+
+        assertThat(options.withDevice(clientDevice).domain()).contains(domain);
+        assertThatThrownBy(() -> options.withDevice(serverDevice))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith("domain: it belongs to %s", clientDevice);
+    }
+
     private byte[] content(int from, int length) {
         byte[] made = new byte[length];
         MemorySegment.copy(region.segment(), ValueLayout.JAVA_BYTE, from, made, 0, length);

@@ -24,8 +24,9 @@ public record AckTimeout(int code) {
     public static AckTimeout atLeast(Duration duration) {
         if (!duration.isNegative()) {
             for (int code = 1; code <= 31; code++) {
-                if (nanos(code) >= duration.toNanos()) {
-                    return new AckTimeout(code);
+                var timeout = new AckTimeout(code);
+                if (timeout.duration().compareTo(duration) >= 0) {
+                    return timeout;
                 }
             }
         }

@@ -9,9 +9,9 @@ package verbena.verbs;
 ///
 /// @since 0.1
 public interface AddressHandle extends VerbsObject {
-    /// Returns the protection domain that it was made in. A queue pair of another one cannot use it.
+    /// Returns the protection domain that the handle was made in. A queue pair of another one cannot use it.
     ProtectionDomain protectionDomain();
 
-    /// Returns the path that it stands for.
+    /// Returns the path that the handle stands for.
     AddressVector vector();
 }

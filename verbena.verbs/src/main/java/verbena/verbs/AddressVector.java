@@ -66,8 +66,8 @@ public record AddressVector(
     ///     and an IPv4 header (IBTA A17.4.5.1). Without [WorkCompletion#hasGrh()] their content is undefined
     /// @param context of the device that received it
     /// @param port that it came by, which is that of the queue pair ([QueuePairAttributes#port()])
-    /// @throws IllegalArgumentException when the completion is not that of a datagram, `area` is shorter than 40
-    ///     bytes, or the device has no such port
+    /// @throws IllegalArgumentException when the completion is not that of a datagram, or `port` is not 1 to 255;
+    ///     with [WorkCompletion#hasGrh()] also when `area` is shorter than 40 bytes, or the device has no such port
     /// @throws DeviceException when a datagram to a group came from a peer that no own address can reach
     public static AddressVector toSender(WorkCompletion received, MemorySegment area, Context context, int port) {
         boolean isGlobal = received.hasGrh();
@@ -120,68 +120,53 @@ public record AddressVector(
         return new Gid(area.get(LONG, offset), area.get(LONG, offset + 8));
     }
 
-    /// Returns this address vector from another own port.
+    /// Returns this address vector from another own port, 1 to 255.
     public AddressVector withPort(int port) {
-        return new AddressVector(
-                destination,
-                sourceGidIndex,
-                port,
-                trafficClass,
-                hopLimit,
-                flowLabel,
-                serviceLevel,
-                destinationLid,
-                sourcePathBits,
-                staticRate);
+        return inPort(port, serviceLevel, destinationLid, sourcePathBits, staticRate);
     }
 
-    /// Returns this address vector with another traffic class.
+    /// Returns this address vector with another IPv6 traffic class or IPv4 TOS, 0 to 255. On RoCE its upper six bits
+    /// are the DSCP, by which switches choose a queue.
     public AddressVector withTrafficClass(int trafficClass) {
-        return new AddressVector(
-                destination,
-                sourceGidIndex,
-                port,
-                trafficClass,
-                hopLimit,
-                flowLabel,
-                serviceLevel,
-                destinationLid,
-                sourcePathBits,
-                staticRate);
+        return inGrh(trafficClass, hopLimit, flowLabel);
     }
 
-    /// Returns this address vector with another time to live, 1 to 255.
+    /// Returns this address vector with another time to live, 1 to 255; each router on the way takes one off.
     public AddressVector withHopLimit(int hopLimit) {
-        return new AddressVector(
-                destination,
-                sourceGidIndex,
-                port,
-                trafficClass,
-                hopLimit,
-                flowLabel,
-                serviceLevel,
-                destinationLid,
-                sourcePathBits,
-                staticRate);
+        return inGrh(trafficClass, hopLimit, flowLabel);
     }
 
-    /// Returns this address vector with another flow label, 20 bits; 0 lets the device choose.
+    /// Returns this address vector with another flow label, 20 bits. On RoCE v2 it determines the UDP source port, by
+    /// which routers spread flows over paths; 0 lets the device choose.
     public AddressVector withFlowLabel(int flowLabel) {
-        return new AddressVector(
-                destination,
-                sourceGidIndex,
-                port,
-                trafficClass,
-                hopLimit,
-                flowLabel,
-                serviceLevel,
-                destinationLid,
-                sourcePathBits,
-                staticRate);
+        return inGrh(trafficClass, hopLimit, flowLabel);
     }
 
-    /// Returns this address vector with another service level.
+    /// Returns this address vector with another service level, 0 to 15, by which an InfiniBand switch chooses a
+    /// virtual lane. On RoCE its low three bits are the priority in a VLAN's tag.
     public AddressVector withServiceLevel(int serviceLevel) {
+        return inPort(port, serviceLevel, destinationLid, sourcePathBits, staticRate);
+    }
+
+    /// Returns this address vector with another LID of the peer's port, 16 bits; InfiniBand only.
+    public AddressVector withDestinationLid(int lid) {
+        return inPort(port, serviceLevel, lid, sourcePathBits, staticRate);
+    }
+
+    /// Returns this address vector from another of the LIDs of the own port, named by the low bits in which they
+    /// differ (LMC), 0 to 127; InfiniBand only.
+    public AddressVector withSourcePathBits(int bits) {
+        return inPort(port, serviceLevel, destinationLid, bits, staticRate);
+    }
+
+    /// Returns this address vector with another highest mean rate of packets, for a slow peer behind a fast link;
+    /// only InfiniBand devices apply it.
+    public AddressVector withStaticRate(StaticRate rate) {
+        return inPort(port, serviceLevel, destinationLid, sourcePathBits, rate);
+    }
+
+    /// Returns this address vector with other values for the GRH, or the IP header of RoCE v2.
+    private AddressVector inGrh(int trafficClass, int hopLimit, int flowLabel) {
         return new AddressVector(
                 destination,
                 sourceGidIndex,
@@ -195,8 +180,8 @@ public record AddressVector(
                 staticRate);
     }
 
-    /// Returns this address vector with another destination LID.
-    public AddressVector withDestinationLid(int lid) {
+    /// Returns this address vector with other values for the own port and the header of its link.
+    private AddressVector inPort(int port, int serviceLevel, int lid, int pathBits, StaticRate rate) {
         return new AddressVector(
                 destination,
                 sourceGidIndex,
@@ -206,37 +191,7 @@ public record AddressVector(
                 flowLabel,
                 serviceLevel,
                 lid,
-                sourcePathBits,
-                staticRate);
-    }
-
-    /// Returns this address vector from another of the own LIDs (LMC).
-    public AddressVector withSourcePathBits(int bits) {
-        return new AddressVector(
-                destination,
-                sourceGidIndex,
-                port,
-                trafficClass,
-                hopLimit,
-                flowLabel,
-                serviceLevel,
-                destinationLid,
-                bits,
-                staticRate);
-    }
-
-    /// Returns this address vector with another static rate.
-    public AddressVector withStaticRate(StaticRate rate) {
-        return new AddressVector(
-                destination,
-                sourceGidIndex,
-                port,
-                trafficClass,
-                hopLimit,
-                flowLabel,
-                serviceLevel,
-                destinationLid,
-                sourcePathBits,
+                pathBits,
                 rate);
     }
 }

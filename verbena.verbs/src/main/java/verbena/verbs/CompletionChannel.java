@@ -13,7 +13,7 @@ import java.util.Optional;
 ///
 /// @since 0.1
 public interface CompletionChannel extends VerbsObject, Waitable {
-    /// Returns the device that it belongs to.
+    /// Returns the device that the channel belongs to.
     Context context();
 
     /// Waits until an armed completion queue has a completion; empty when `timeout` passed. A virtual thread

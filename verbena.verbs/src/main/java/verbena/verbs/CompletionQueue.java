@@ -17,10 +17,10 @@ import java.util.Optional;
 ///
 /// @since 0.1
 public interface CompletionQueue extends VerbsObject {
-    /// Returns the device that it belongs to.
+    /// Returns the device that the queue belongs to.
     Context context();
 
-    /// Returns the number of completions that it can hold: at least as many as were asked for.
+    /// Returns the number of completions that the queue can hold: at least as many as were asked for.
     int capacity();
 
     /// Takes the oldest completion into `wc`; false, and `wc` unchanged, when there is none. Never blocks, never
@@ -72,6 +72,6 @@ public interface CompletionQueue extends VerbsObject {
     /// @throws UnsupportedException when the device cannot resize queues ([Capability#RESIZE_CQ])
     void resize(int entries);
 
-    /// Returns the channel that it was made with; empty when there is none.
+    /// Returns the channel that the queue was made with; empty when there is none.
     Optional<CompletionChannel> channel();
 }

@@ -27,7 +27,7 @@ public interface Device {
     /// Returns the name, for example `rocev2_eth0`. `toString()` returns it too.
     String name();
 
-    /// Returns the family of protocols that it speaks.
+    /// Returns the family of protocols that the device speaks.
     TransportType transportType();
 
     /// Returns the GUID of the node, which is stable for a device of the same name on the same host.
@@ -41,7 +41,7 @@ public interface Device {
         return Optional.empty();
     }
 
-    /// Returns whether it reaches processes of this host only.
+    /// Returns whether the device reaches processes of this host only.
     default boolean isOfHost() {
         return false;
     }

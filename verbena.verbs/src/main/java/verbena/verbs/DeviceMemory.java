@@ -18,13 +18,13 @@ public interface DeviceMemory extends VerbsObject {
     /// Offsets and lengths of copies are multiples of so many bytes.
     int COPY_UNIT = 4;
 
-    /// Returns the device that it is in.
+    /// Returns the device that the memory is in.
     Context context();
 
-    /// Returns its length in bytes.
+    /// Returns the length of the memory in bytes.
     long length();
 
-    /// Copies `from` into it, from `offset` on (ibv_memcpy_to_dm(3)).
+    /// Copies `from` into the device's memory, from `offset` on (ibv_memcpy_to_dm(3)).
     ///
     /// @param offset in bytes; a multiple of [#COPY_UNIT]
     /// @param from memory whose length is a multiple of [#COPY_UNIT]
@@ -33,7 +33,7 @@ public interface DeviceMemory extends VerbsObject {
     /// @throws InvalidStateException when it is closed
     void write(long offset, MemorySegment from);
 
-    /// Copies what it has from `offset` on into `into` (ibv_memcpy_from_dm(3)).
+    /// Copies the device's memory from `offset` on into `into` (ibv_memcpy_from_dm(3)).
     ///
     /// @param offset in bytes; a multiple of [#COPY_UNIT]
     /// @param into memory whose length is a multiple of [#COPY_UNIT]

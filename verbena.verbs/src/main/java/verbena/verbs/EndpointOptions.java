@@ -70,7 +70,8 @@ public record EndpointOptions(
                 access, Optional.of(mtu), ackTimeout, retryCount, rnrRetry, minRnrTimer, maxReadAtomic, trafficClass);
     }
 
-    /// Returns these options with other retries of this end.
+    /// Returns these options with other retries of this end. When the last one has failed too, the request fails, and
+    /// the queue pair goes to ERR.
     ///
     /// @param ackTimeout time to wait for an answer before sending again
     /// @param retryCount attempts after the first, 0 to 7
@@ -86,13 +87,15 @@ public record EndpointOptions(
                 access, mtu, ackTimeout, retryCount, rnrRetry, minRnrTimer, maxReadAtomic, trafficClass);
     }
 
-    /// Returns these options with another number of READs and atomics at once in each direction, 0 to 255.
+    /// Returns these options with another number of READs and atomics at once in each direction, 0 to 255. A READ
+    /// beyond the number waits in the send queue.
     public EndpointOptions withMaxReadAtomic(int maxReadAtomic) {
         return new EndpointOptions(
                 access, mtu, ackTimeout, retryCount, rnrRetry, minRnrTimer, maxReadAtomic, trafficClass);
     }
 
-    /// Returns these options with another IPv6 traffic class or IPv4 TOS, 0 to 255.
+    /// Returns these options with another IPv6 traffic class or IPv4 TOS, 0 to 255. Its upper six bits are the DSCP,
+    /// by which switches choose a queue.
     public EndpointOptions withTrafficClass(int trafficClass) {
         return new EndpointOptions(
                 access, mtu, ackTimeout, retryCount, rnrRetry, minRnrTimer, maxReadAtomic, trafficClass);

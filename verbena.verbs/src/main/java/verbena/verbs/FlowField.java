@@ -72,17 +72,17 @@ public enum FlowField {
         this.bytes = bytes;
     }
 
-    /// Returns the header that it is in.
+    /// Returns the header that the field is in.
     public Layer layer() {
         return layer;
     }
 
-    /// Returns where it begins in that header, in bytes.
+    /// Returns where the field begins in its header, in bytes.
     public int offset() {
         return offset;
     }
 
-    /// Returns its width in bytes.
+    /// Returns the width of the field in bytes.
     public int bytes() {
         return bytes;
     }

@@ -19,9 +19,12 @@ public record FlowRule(List<Match> matches) {
         matches = List.copyOf(matches);
     }
 
-    /// One comparison of a rule. A value narrower than an IPv6 address stands in the low bits of its 128. The
-    /// constructor throws [IllegalArgumentException] when value or mask is wider than the field.
+    /// One comparison of a rule. Value and mask have the 128 bits of an IPv6 address, the widest field; those of a
+    /// narrower field stand in the low bits. The constructor throws [IllegalArgumentException] when value or mask
+    /// is wider than the field.
     ///
+    /// @param field that is compared
+    /// @param value that the field has to have, in the bits of `mask`
     /// @param mask the bits that are compared
     @Preview
     public record Match(FlowField field, Gid value, Gid mask) {

@@ -14,13 +14,13 @@ import java.util.Objects;
 ///
 /// @since 0.1
 public interface LocalMemory {
-    /// Returns the region that it belongs to.
+    /// Returns the region that the memory belongs to.
     MemoryRegion region();
 
-    /// Returns its start in the region, in bytes.
+    /// Returns the start of the memory in its region, in bytes.
     long offset();
 
-    /// Returns its length in bytes.
+    /// Returns the length of the memory in bytes.
     long length();
 
     /// Returns the memory. Do not use it after the region was closed.

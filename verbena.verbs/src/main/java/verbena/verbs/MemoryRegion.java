@@ -13,7 +13,7 @@ import java.util.Set;
 ///
 /// @since 0.1
 public interface MemoryRegion extends VerbsObject, LocalMemory {
-    /// Returns the protection domain that it belongs to now ([#reregister]).
+    /// Returns the protection domain that the region belongs to now ([#reregister]).
     ProtectionDomain protectionDomain();
 
     @Override
@@ -37,7 +37,8 @@ public interface MemoryRegion extends VerbsObject, LocalMemory {
     @Override
     MemorySegment segment();
 
-    /// Returns the address of its first byte as requests name it: the IOVA. It is 0 with [Access#ZERO_BASED].
+    /// Returns the address of the region's first byte as requests name it: the IOVA. It is 0 with
+    /// [Access#ZERO_BASED].
     long address();
 
     /// Returns the key for scatter/gather entries of this side's requests (L_Key, IBTA 10.6.3).
@@ -48,7 +49,7 @@ public interface MemoryRegion extends VerbsObject, LocalMemory {
     /// memory ([ProtectionDomain#allocateNull]).
     int rkey();
 
-    /// Returns its rights.
+    /// Returns the rights of requests to the region.
     Set<Access> access();
 
     /// Says that this thread reads `length` bytes from `offset` on, by its own loads. A checked device looks for

@@ -17,7 +17,7 @@ public interface MemoryWindow extends VerbsObject {
         /// A window of the queue pair that binds it, until it is invalidated.
         TYPE_2;
 
-        /// Returns the number that libibverbs gives it.
+        /// Returns the value of `enum ibv_mw_type`.
         public int code() {
             return ordinal() + 1;
         }
@@ -34,7 +34,7 @@ public interface MemoryWindow extends VerbsObject {
         }
     }
 
-    /// Returns the protection domain that it was made in.
+    /// Returns the protection domain that the window was made in.
     ProtectionDomain protectionDomain();
 
     /// Returns the type.

@@ -15,7 +15,7 @@ public interface PacketFlow extends VerbsObject {
     /// Returns the rule.
     FlowRule rule();
 
-    /// Returns how many frames have come that fit it.
+    /// Returns how many frames have come that fit the rule of this flow.
     long packets();
 
     /// Returns how many bytes these frames had, from the destination's address to the end of the payload.

@@ -11,7 +11,7 @@ import java.util.Set;
 ///
 /// @since 0.1
 public interface ProtectionDomain extends VerbsObject {
-    /// Returns the device that it belongs to.
+    /// Returns the device that the domain belongs to.
     Context context();
 
     /// Registers memory of the program (ibv_reg_mr(3)). The region keeps the segment reachable. If the program

@@ -45,7 +45,7 @@ public final class QpModification {
         return with(QpAttribute.ACCESS_FLAGS, Set.copyOf(access));
     }
 
-    /// Returns this with the index of the P_Key of its packets.
+    /// Returns this with the index of the P_Key of the queue pair's packets.
     public QpModification withPkeyIndex(int index) {
         return with(QpAttribute.PKEY_INDEX, index);
     }

@@ -28,7 +28,7 @@ public enum QpType {
         return code;
     }
 
-    /// Returns the capability of devices that have it.
+    /// Returns the capability of devices that have queue pairs of this type.
     public Capability capability() {
         return switch (this) {
             case RC -> Capability.RC;
@@ -39,7 +39,7 @@ public enum QpType {
         };
     }
 
-    /// Returns whether it is an end of an extended reliable connection.
+    /// Returns whether a queue pair of this type is an end of an extended reliable connection.
     public boolean isXrc() {
         return this == XRC_INITIATOR || this == XRC_TARGET;
     }

@@ -15,10 +15,11 @@ import org.jspecify.annotations.Nullable;
 ///
 /// @since 0.1
 public interface QueuePair extends VerbsObject {
-    /// Returns the protection domain that it was made in.
+    /// Returns the protection domain that the queue pair was made in.
     ProtectionDomain protectionDomain();
 
-    /// Returns the number by which peers address it, 24 bits. It is unpredictable on Verbena's own devices.
+    /// Returns the number by which peers address the queue pair, 24 bits. It is unpredictable on Verbena's own
+    /// devices.
     int qpn();
 
     /// Returns the kind of service.
@@ -42,12 +43,12 @@ public interface QueuePair extends VerbsObject {
     @Nullable
     Object attachment();
 
-    /// Returns the options that it was made with, with the queues in which its requests complete.
+    /// Returns the options that the queue pair was made with, with the queues in which its requests complete.
     default QueuePairOptions options() {
         return query().options();
     }
 
-    /// Returns the attributes that it was made with and set to (ibv_query_qp(3)).
+    /// Returns the attributes that the queue pair was made with and set to (ibv_query_qp(3)).
     QueuePairAttributes query();
 
     /// Takes a step; the attributes that it requires are the transition's parameters.

@@ -98,41 +98,46 @@ public record QueuePairOptions(
         return new QueuePairOptions(type, sendCq, receiveCq, sharedReceiveQueue, sizes, signalAll, extensions);
     }
 
-    /// Returns these options with receives that come from a shared receive queue.
+    /// Returns these options with receives that come from a shared receive queue, so that many queue pairs need no
+    /// receives of their own. The size of the own receive queue then does not count.
     public QueuePairOptions withSharedReceiveQueue(SharedReceiveQueue srq) {
         return new QueuePairOptions(type, sendCq, receiveCq, Optional.of(srq), sizes, signalAll, extensions);
     }
 
-    /// Returns these options with other sizes.
+    /// Returns these options with other sizes, all at once. Larger queues take more memory of the device.
     public QueuePairOptions withSizes(Sizes sizes) {
         return new QueuePairOptions(type, sendCq, receiveCq, sharedReceiveQueue, sizes, signalAll, extensions);
     }
 
-    /// Returns these options with other numbers of requests that can be outstanding.
+    /// Returns these options with other numbers of requests that can be outstanding. Posting one more throws
+    /// [ResourceLimitException].
     public QueuePairOptions withDepth(int maxSendWr, int maxReceiveWr) {
         return withSizes(
                 new Sizes(maxSendWr, maxReceiveWr, sizes.maxSendSge, sizes.maxReceiveSge, sizes.maxInlineBytes));
     }
 
-    /// Returns these options with other numbers of scatter and gather entries of a request.
+    /// Returns these options with other numbers of entries, the pieces of memory from which a request gathers its
+    /// data and to which it scatters them.
     public QueuePairOptions withSge(int maxSendSge, int maxReceiveSge) {
         return withSizes(
                 new Sizes(sizes.maxSendWr, sizes.maxReceiveWr, maxSendSge, maxReceiveSge, sizes.maxInlineBytes));
     }
 
-    /// Returns these options with another number of bytes that a send request can carry in itself.
+    /// Returns these options with another number of bytes that a send request can carry in itself
+    /// ([SendBatch#inline]). Such bytes need no registered memory, and their memory is free at once.
     public QueuePairOptions withInline(int maxInlineBytes) {
         return withSizes(
                 new Sizes(sizes.maxSendWr, sizes.maxReceiveWr, sizes.maxSendSge, sizes.maxReceiveSge, maxInlineBytes));
     }
 
-    /// Returns these options with a completion for every send request, or for signaled ones only.
+    /// Returns these options with a completion for every send request, or for those only that the program posts as
+    /// [SendBatch#signaled()].
     public QueuePairOptions withSignalAll(boolean signalAll) {
         return new QueuePairOptions(type, sendCq, receiveCq, sharedReceiveQueue, sizes, signalAll, extensions);
     }
 
-    /// Allows requests that a peer may not know: it leaves them without an answer, and the connection ends with
-    /// `RETRY_EXC_ERR`. They are requests of RC, but these options do not check the type.
+    /// Returns these options with requests that a peer may not know. Such a peer leaves them without an answer, and
+    /// the connection ends with `RETRY_EXC_ERR`. They are requests of RC, but these options do not check the type.
     ///
     /// @param extensions of [Capability#FLUSH] and [Capability#ATOMIC_WRITE]
     public QueuePairOptions withExtensions(Set<Capability> extensions) {

@@ -25,14 +25,11 @@ public record RnrTimer(int code) {
     /// @throws IllegalArgumentException when `duration` is negative or over 655.36 ms
     public static RnrTimer atLeast(Duration duration) {
         if (!duration.isNegative()) {
-            long nanos = duration.toNanos();
-            for (int code = 1; code <= 31; code++) {
-                if (nanos(code) >= nanos) {
-                    return new RnrTimer(code);
+            for (int i = 1; i <= 32; i++) {
+                var timer = new RnrTimer(i & 31); // code 0 comes last
+                if (timer.duration().compareTo(duration) >= 0) {
+                    return timer;
                 }
-            }
-            if (nanos(0) >= nanos) {
-                return new RnrTimer(0);
             }
         }
         throw new IllegalArgumentException("rnr timer: 0 to 655.36 ms, got " + duration);

@@ -11,10 +11,10 @@ import java.util.OptionalInt;
 ///
 /// @since 0.1
 public interface SharedReceiveQueue extends VerbsObject {
-    /// Returns the protection domain to which the memory of its receives belongs.
+    /// Returns the protection domain to which the memory of the queue's receives belongs.
     ProtectionDomain protectionDomain();
 
-    /// Returns the number by which peers name it, 24 bits, unpredictable on Verbena's own devices
+    /// Returns the number by which peers name the queue, 24 bits, unpredictable on Verbena's own devices
     /// (ibv_get_srq_num(3)). Empty for a queue that is not of an [XrcDomain].
     default OptionalInt number() {
         return OptionalInt.empty();

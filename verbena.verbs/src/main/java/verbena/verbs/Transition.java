@@ -5,6 +5,9 @@ import java.util.Set;
 /// A transition of a queue pair, with the attributes that it requires as parameters (IBTA 10.3.1, ibv_modify_qp(3)).
 /// Immutable. [QueuePair#modify(Transition)] checks the values.
 ///
+/// The transitions are those of RC, UC and UD. To bring a queue pair of another type to INIT and RTR (XRC, raw
+/// packets), a program lists the attributes itself in a [QpModification].
+///
 /// @since 0.1
 public sealed interface Transition {
     /// Returns the transition as a set of attributes.

@@ -77,12 +77,13 @@ public enum WcStatus {
         return values()[code];
     }
 
-    /// Returns its meaning and the usual remedy, in a sentence or two.
+    /// Returns what the status means and the usual remedy, in a sentence or two.
     public String meaning() {
         return meaning;
     }
 
-    /// Returns the path of the page with its checks, causes and remedies. `verbena status NAME` shows the page.
+    /// Returns the path of the page with the checks, causes and remedies of this status. `verbena status NAME` shows
+    /// the page.
     public String page() {
         return "docs/status/" + name() + ".md";
     }

@@ -25,7 +25,7 @@ package verbena.verbs;
 ///
 /// @since 0.1
 public interface XrcDomain extends VerbsObject {
-    /// Returns the device that it belongs to.
+    /// Returns the device that the domain belongs to.
     Context context();
 
     /// Makes a shared receive queue of this domain. Peers have to know its [SharedReceiveQueue#number()].

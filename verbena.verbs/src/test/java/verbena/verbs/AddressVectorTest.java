@@ -7,7 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.reflect.Proxy;
 import java.util.List;
-import java.util.function.IntFunction;
+import java.util.function.BiFunction;
 import java.util.function.ToIntFunction;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -20,7 +20,12 @@ import verbena.verbs.spi.CompletionAccess;
 class AddressVectorTest {
     private static final AddressVector WAY = AddressVector.to(Gid.parse("10.0.0.1"), 0);
 
-    record Row(String name, int low, int high, IntFunction<AddressVector> with, ToIntFunction<AddressVector> of) {
+    record Row(
+            String name,
+            int low,
+            int high,
+            BiFunction<AddressVector, Integer, AddressVector> with,
+            ToIntFunction<AddressVector> of) {
         @Override
         public String toString() {
             return name;
@@ -33,15 +38,15 @@ class AddressVectorTest {
                         "sourceGidIndex",
                         0,
                         65_535,
-                        value -> AddressVector.to(WAY.destination(), value),
+                        (way, value) -> AddressVector.to(way.destination(), value),
                         AddressVector::sourceGidIndex),
-                new Row("port", 1, 255, WAY::withPort, AddressVector::port),
-                new Row("trafficClass", 0, 255, WAY::withTrafficClass, AddressVector::trafficClass),
-                new Row("hopLimit", 1, 255, WAY::withHopLimit, AddressVector::hopLimit),
-                new Row("flowLabel", 0, (1 << 20) - 1, WAY::withFlowLabel, AddressVector::flowLabel),
-                new Row("serviceLevel", 0, 15, WAY::withServiceLevel, AddressVector::serviceLevel),
-                new Row("destinationLid", 0, 65_535, WAY::withDestinationLid, AddressVector::destinationLid),
-                new Row("sourcePathBits", 0, 127, WAY::withSourcePathBits, AddressVector::sourcePathBits));
+                new Row("port", 1, 255, AddressVector::withPort, AddressVector::port),
+                new Row("trafficClass", 0, 255, AddressVector::withTrafficClass, AddressVector::trafficClass),
+                new Row("hopLimit", 1, 255, AddressVector::withHopLimit, AddressVector::hopLimit),
+                new Row("flowLabel", 0, (1 << 20) - 1, AddressVector::withFlowLabel, AddressVector::flowLabel),
+                new Row("serviceLevel", 0, 15, AddressVector::withServiceLevel, AddressVector::serviceLevel),
+                new Row("destinationLid", 0, 65_535, AddressVector::withDestinationLid, AddressVector::destinationLid),
+                new Row("sourcePathBits", 0, 127, AddressVector::withSourcePathBits, AddressVector::sourcePathBits));
     }
 
     /// The sender of a datagram is reached by the port that it came by: another port has other GIDs.
@@ -77,15 +82,39 @@ class AddressVectorTest {
         return gid.address().getAddress();
     }
 
+    static Stream<Row> withs() {
+        return numbers().skip(1);
+    }
+
+    @ParameterizedTest
+    @MethodSource("withs")
+    void aNumberThatChangesLeavesTheOthers(Row row) {
+        AddressVector full = WAY.withStaticRate(StaticRate.GBPS_40);
+        for (Row each : withs().toList()) {
+            full = each.with.apply(full, each.low + 2);
+        }
+        AddressVector before = full;
+        AddressVector changed = row.with.apply(before, row.high);
+
+        assertThat(row.of.applyAsInt(changed)).isEqualTo(row.high);
+        numbers()
+                .filter(each -> !each.name.equals(row.name))
+                .forEach(each ->
+                        assertThat(each.of.applyAsInt(changed)).as(each.name).isEqualTo(each.of.applyAsInt(before)));
+        assertThat(changed.destination()).isEqualTo(before.destination());
+        assertThat(changed.staticRate()).isEqualTo(StaticRate.GBPS_40);
+    }
+
     @ParameterizedTest
     @MethodSource("numbers")
     void aNumberIsTakenOrRefusedByName(Row row) {
         IntStream.of(0, 1, row.high - 1, row.high, row.high + 1, Integer.MAX_VALUE, Integer.MIN_VALUE, -1)
                 .forEach(value -> {
                     if (value >= row.low && value <= row.high) {
-                        assertThat(row.of.applyAsInt(row.with.apply(value))).isEqualTo(value);
+                        assertThat(row.of.applyAsInt(row.with.apply(WAY, value)))
+                                .isEqualTo(value);
                     } else {
-                        assertThatThrownBy(() -> row.with.apply(value))
+                        assertThatThrownBy(() -> row.with.apply(WAY, value))
                                 .isInstanceOf(IllegalArgumentException.class)
                                 .hasMessage(row.name + ": " + row.low + " to " + row.high + ", got " + value);
                     }

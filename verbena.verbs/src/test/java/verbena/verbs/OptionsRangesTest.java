@@ -11,8 +11,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import verbena.verbs.cm.PortSpace;
 
-/// The numbers of [EndpointOptions] at their limits and beside them, and the types of [QpModification].
+/// The numbers of options at their limits and beside them, and the types of [QpModification].
 class OptionsRangesTest {
     private static final EndpointOptions DEFAULTS = EndpointOptions.defaults();
 
@@ -49,6 +50,27 @@ class OptionsRangesTest {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> row.with.apply(value))
                     .withMessage(row.name + ": 0 to " + row.high + ", got " + value);
+        }
+    }
+
+    @Test
+    void aCompletionQueueHasAnEntry() {
+        assertThat(CompletionQueueOptions.of(1).entries()).isEqualTo(1);
+        for (int entries : new int[] {0, -1}) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> CompletionQueueOptions.of(entries))
+                    .withMessage("createCompletionQueue: entries: at least 1, got " + entries);
+        }
+    }
+
+    @Test
+    void aPortThatIsNoneHasNoServiceId() {
+        assertThat(PortSpace.UDP.serviceId(0)).isEqualTo(0x0111_0000);
+        assertThat(PortSpace.TCP.serviceId(0xFFFF)).isEqualTo(0x0106_FFFF);
+        for (int port : new int[] {-1, 0x1_0000}) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> PortSpace.TCP.serviceId(port))
+                    .withMessage("port: 0 to 65535, got " + port);
         }
     }
 

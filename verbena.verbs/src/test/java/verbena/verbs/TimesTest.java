@@ -57,6 +57,8 @@ class TimesTest {
         assertThatThrownBy(() -> RnrTimer.atLeast(Duration.ofMillis(656)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("655.36 ms");
+        assertThatThrownBy(() -> RnrTimer.atLeast(Duration.ofDays(200_000)))
+                .isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> RnrTimer.atLeast(Duration.ofNanos(-1))).isInstanceOf(IllegalArgumentException.class);
     }
 
@@ -89,6 +91,8 @@ class TimesTest {
     @Test
     void whatNoAckTimeoutCanSayIsRefused() {
         assertThatThrownBy(() -> AckTimeout.atLeast(Duration.ofHours(3))).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> AckTimeout.atLeast(Duration.ofDays(200_000)))
+                .isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> AckTimeout.atLeast(Duration.ofNanos(-1))).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> new AckTimeout(32)).isInstanceOf(IllegalArgumentException.class);
     }

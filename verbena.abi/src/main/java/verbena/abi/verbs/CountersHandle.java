@@ -83,7 +83,9 @@ final class CountersHandle extends Handle implements VerbsObject {
     public synchronized void close() {
         if (!flows.isEmpty()) {
             throw new InUseException(
-                    "counters", flows.stream().map(PacketFlow::toString).toList());
+                    "close",
+                    "counters",
+                    flows.stream().map(PacketFlow::toString).toList());
         }
         isClosed = true;
     }

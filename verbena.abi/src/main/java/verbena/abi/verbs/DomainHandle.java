@@ -70,7 +70,7 @@ public final class DomainHandle extends Handle {
         if (wraps != null) {
             wraps.parents.decrementAndGet();
         } else if (parents.get() > 0) {
-            throw new InUseException(domain.toString(), List.of(parents + " parent domains"));
+            throw new InUseException("close", domain.toString(), List.of(parents + " parent domains"));
         } else {
             domain.close();
         }

@@ -115,7 +115,7 @@ final class Actions {
             try {
                 return arena.allocate(4096, 64);
             } catch (IllegalStateException e) {
-                throw new InUseException("arena", List.of("closed"));
+                throw new InUseException("allocate", "arena", List.of("closed"));
             }
         }
 
@@ -125,7 +125,7 @@ final class Actions {
                 arena.close();
             } catch (IllegalStateException e) {
                 if (arena.scope().isAlive()) {
-                    throw new InUseException("arena", List.of(String.valueOf(e.getMessage())));
+                    throw new InUseException("close", "arena", List.of(String.valueOf(e.getMessage())));
                 }
             }
         }
@@ -214,7 +214,7 @@ final class Actions {
 
     /// There is nothing to work with yet.
     private static InUseException none() {
-        return new InUseException("pool", List.of("nothing yet"));
+        return new InUseException("take", "pool", List.of("nothing yet"));
     }
 
     private static <T> T any(Actor by, Pool<T> pool) {

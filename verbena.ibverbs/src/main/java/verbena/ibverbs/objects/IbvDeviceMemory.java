@@ -125,7 +125,7 @@ public final class IbvDeviceMemory extends OwnedObject implements DeviceMemory {
     protected synchronized void release() {
         int error = operation("u32 free_dm(ptr)").call(address).error();
         if (Errno.EBUSY.is(error)) {
-            throw new InUseException(label(), List.of("a region of it"));
+            throw new InUseException("close", label(), List.of("a region of it"));
         }
         if (error != 0) {
             throw new DeviceException("close: " + label() + ": ibv_free_dm says " + Errno.text(error));

@@ -303,7 +303,7 @@ final class IbvMemoryRegion extends OwnedObject implements MemoryRegion {
     protected synchronized void release() {
         int error = domain.owner().library().deregMr.call(address).error();
         if (Errno.EBUSY.is(error) || (error != 0 && access.contains(Access.MW_BIND))) {
-            throw new InUseException(label(), List.of("a bound memory window"));
+            throw new InUseException("close", label(), List.of("a bound memory window"));
         }
         if (error != 0) {
             throw new DeviceException("close: " + label() + ": ibv_dereg_mr says " + Errno.text(error));

@@ -104,7 +104,7 @@ public final class IbvXrcDomain extends OwnedObject implements XrcDomain {
     protected void release() {
         int error = closeXrcd();
         if (Errno.EBUSY.is(error)) {
-            throw new InUseException(label(), List.of("something made from it"));
+            throw new InUseException("close", label(), List.of("something made from it"));
         }
         if (error != 0) {
             throw new DeviceException("close: " + label() + ": ibv_close_xrcd says " + Errno.text(error));

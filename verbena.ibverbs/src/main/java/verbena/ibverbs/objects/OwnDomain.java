@@ -61,7 +61,7 @@ abstract class OwnDomain extends OwnedObject implements ProtectionDomain {
     protected void release() {
         int error = context.library().deallocPd.call(address).error();
         if (Errno.EBUSY.is(error)) {
-            throw new InUseException(label(), List.of("something made from it"));
+            throw new InUseException("close", label(), List.of("something made from it"));
         }
         if (error != 0) {
             throw new DeviceException("close: " + label() + ": ibv_dealloc_pd says " + Errno.text(error));

@@ -98,7 +98,7 @@ final class SoftMemoryRegion extends OwnedObject implements MemoryRegion {
         // not happen.
         target.core().engines.alone(() -> {
             checkOpen("reregister"); // again: it may have been closed meanwhile
-            checkUnbound();
+            checkUnbound("reregister");
             SoftDomain from = domain;
             madeFrom(target);
             target.core().engines.memory().reregister(region, target.number(), Access.bits(newAccess));
@@ -112,11 +112,11 @@ final class SoftMemoryRegion extends OwnedObject implements MemoryRegion {
     }
 
     /// Checks that no window is bound to it. Called while no engine works, because engines bind windows.
-    private void checkUnbound() {
+    private void checkUnbound(String verb) {
         int windows = region.windows();
         if (windows > 0) {
             throw new InUseException(
-                    label(), List.of(windows == 1 ? "a bound memory window" : windows + " bound memory windows"));
+                    verb, label(), List.of(windows == 1 ? "a bound memory window" : windows + " bound memory windows"));
         }
     }
 
@@ -128,7 +128,7 @@ final class SoftMemoryRegion extends OwnedObject implements MemoryRegion {
     @Override
     protected void release() {
         boolean isFree = domain.core().engines.alone(() -> {
-            checkUnbound();
+            checkUnbound("close");
             return domain.core().engines.memory().remove(region);
         });
         // No engine finds the key any more, and no other thread uses the memory. When a peer that has stopped in the

@@ -20,7 +20,7 @@ public interface DeviceMXBean {
     /// Returns the process identifier.
     long getPid();
 
-    /// Returns the time when it was opened, in milliseconds since 1970.
+    /// Returns the time when the device was opened, in milliseconds since 1970.
     long getOpenedMillis();
 
     /// Returns `INFINIBAND` or `IWARP`.

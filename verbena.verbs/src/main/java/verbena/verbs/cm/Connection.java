@@ -488,8 +488,8 @@ public final class Connection implements AutoCloseable {
 
     // ---- the end
 
-    /// Returns whether it can carry requests. The answer is false as soon as this side or the device knows that the
-    /// connection has ended.
+    /// Returns whether the connection can carry requests. The answer is false as soon as this side or the device
+    /// knows that the connection has ended.
     public boolean isOpen() {
         return ending.isOpen() && queuePair.state() == QpState.RTS;
     }

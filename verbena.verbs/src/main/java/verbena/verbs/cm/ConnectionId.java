@@ -89,7 +89,7 @@ public final class ConnectionId implements VerbsObject {
 
     // ---- what there is to know
 
-    /// Returns the space of its port.
+    /// Returns the space of the identifier's port.
     public PortSpace space() {
         return space;
     }
@@ -99,7 +99,7 @@ public final class ConnectionId implements VerbsObject {
         return state;
     }
 
-    /// Returns the channel of its events.
+    /// Returns the channel of the identifier's events.
     public EventChannel channel() {
         return channel;
     }
@@ -193,7 +193,7 @@ public final class ConnectionId implements VerbsObject {
         try {
             InetSocketAddress meant =
                     OwnPorts.meant(channel.devices(), destination, local == null ? source : Optional.of(local));
-            to = LocalDevices.answering(channel.devices().only(), space, meant);
+            to = LocalDevices.answering(channel.devices().device(), space, meant);
             local = state == State.IDLE
                     ? ports.reach(channel.devices(), source, to)
                     : ports.narrow(channel.devices(), Objects.requireNonNull(local), to);
@@ -482,7 +482,7 @@ public final class ConnectionId implements VerbsObject {
 
     // ---- the end
 
-    /// Ends its activity without waiting for the peer. A listener's port becomes free, and its waiting
+    /// Ends the identifier's activity without waiting for the peer. A listener's port becomes free, and its waiting
     /// requests are refused. A request is rejected, and a connection is disconnected. Its own queue pair is
     /// closed, and events that wait are discarded. Later steps throw [InvalidStateException]; [#disconnect]
     /// returns.

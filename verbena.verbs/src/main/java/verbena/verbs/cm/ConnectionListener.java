@@ -87,8 +87,7 @@ public final class ConnectionListener implements AutoCloseable, Waitable {
     ///
     /// @param backlog at least 1; the other methods have 1024, as many as a device keeps waiting
     public static ConnectionListener bind(InetSocketAddress at, ConnectionOptions options, int backlog) {
-        EventChannel channel =
-                EventChannel.open(options.device().map(DeviceChoice::only).orElseGet(DeviceChoice::nearest));
+        EventChannel channel = EventChannel.open(DeviceChoice.of(options.device()));
         ConnectionId id = channel.createId(PortSpace.TCP);
         boolean done = false;
         try {
@@ -104,13 +103,13 @@ public final class ConnectionListener implements AutoCloseable, Waitable {
         }
     }
 
-    /// Returns the address and port at which it listens.
+    /// Returns the address and port at which this listener is.
     public InetSocketAddress localAddress() {
         return id.localAddress().orElseThrow();
     }
 
-    /// Allocates zeroed memory that all its connections reach: one table for near and far peers. Connections within
-    /// this host reach it by the host's memory (`shm`).
+    /// Allocates zeroed memory that all connections of this listener reach: one table for near and far peers.
+    /// Connections within this host reach it by the host's memory (`shm`).
     ///
     /// The connections that it accepts from the first call on belong to one protection domain at each device. So
     /// each of their peers reaches whatever any of them may reach, if it has the key ([Sharing]). Call it before
@@ -202,8 +201,7 @@ public final class ConnectionListener implements AutoCloseable, Waitable {
             return null;
         }
         try {
-            EventChannel its =
-                    EventChannel.open(options.device().map(DeviceChoice::only).orElseGet(DeviceChoice::nearest));
+            EventChannel its = EventChannel.open(DeviceChoice.of(options.device()));
             connection.peer = established.peer();
             connection.id().migrate(its);
             connection.own = its;

@@ -32,7 +32,7 @@ public record ConnectionOptions(
         int receiveAheadBytes,
         Optional<Context> device,
         Sharing sharing) {
-    /// @throws IllegalArgumentException when two of them contradict each other; names them
+    /// @throws IllegalArgumentException when two components contradict each other; the message names them
     @Preview
     public ConnectionOptions {
         Objects.requireNonNull(parameters, "parameters");
@@ -84,12 +84,14 @@ public record ConnectionOptions(
         return new ConnectionOptions(parameters, sizes, timeout, requestTimeout, receiveAheadBytes, device, sharing);
     }
 
-    /// Returns these options with other sizes of the queue pair.
+    /// Returns these options with other sizes of the queue pair: how many requests can be outstanding, with how many
+    /// entries and inline bytes. A call that finds the queue pair full waits ([Connection#awaitRoom]).
     public ConnectionOptions withSizes(QueuePairOptions.Sizes sizes) {
         return new ConnectionOptions(parameters, sizes, timeout, requestTimeout, receiveAheadBytes, device, sharing);
     }
 
-    /// Returns these options with another time limit for making a connection, more than zero.
+    /// Returns these options with another time limit for making a connection, more than zero. When it passes,
+    /// connecting throws a [verbena.verbs.ConnectionException] with the reason `TIMEOUT`.
     public ConnectionOptions withTimeout(Duration timeout) {
         return new ConnectionOptions(parameters, sizes, timeout, requestTimeout, receiveAheadBytes, device, sharing);
     }

@@ -73,22 +73,14 @@ public record ConnectionParameters(
                 Secret.NONE);
     }
 
-    /// Returns these parameters with other private data for the peer ([PrivateData] has their limits).
+    /// Returns these parameters with other private data: bytes that the peer's program gets with the request or the
+    /// answer ([PrivateData] has their limits).
     public ConnectionParameters withPrivateData(PrivateData privateData) {
-        return new ConnectionParameters(
-                privateData,
-                responderResources,
-                initiatorDepth,
-                retryCount,
-                rnrRetryCount,
-                ackTimeout,
-                minRnrTimer,
-                trafficClass,
-                keepAlive,
-                secret);
+        return between(privateData, secret);
     }
 
-    /// Returns these parameters with other numbers of READs and atomics at once.
+    /// Returns these parameters with other numbers of READs and atomics at once. A READ beyond the number waits in
+    /// the queue until an earlier one is done.
     ///
     /// @param responderResources those of the peer that this side serves, 0 to 128
     /// @param initiatorDepth those that this side has outstanding, 0 to 128
@@ -106,69 +98,33 @@ public record ConnectionParameters(
                 secret);
     }
 
-    /// Returns these parameters with other retries. They mean nothing over iWARP, where TCP retransmits.
+    /// Returns these parameters with other retries. A peer that leaves all attempts without an answer is lost, and
+    /// the connection ends. Retries mean nothing over iWARP, where TCP retransmits.
     ///
     /// @param ackTimeout time that a request waits for its answer; the active side's value counts for both
     /// @param retryCount attempts after the first without an answer, 0 to 7; the active side's value counts
     ///     for both
     /// @param rnrRetryCount attempts of the *peer's* queue pair after an RNR NAK, 0 to 6; 7 is without limit
     public ConnectionParameters withRetries(AckTimeout ackTimeout, int retryCount, int rnrRetryCount) {
-        return new ConnectionParameters(
-                privateData,
-                responderResources,
-                initiatorDepth,
-                retryCount,
-                rnrRetryCount,
-                ackTimeout,
-                minRnrTimer,
-                trafficClass,
-                keepAlive,
-                secret);
+        return onTheWay(retryCount, rnrRetryCount, ackTimeout, minRnrTimer, trafficClass, keepAlive);
     }
 
-    /// Returns these parameters with another time that the peer waits when this side has posted no receive.
+    /// Returns these parameters with another time that the peer waits when this side has posted no receive. A short
+    /// one costs packets, a long one delays the message.
     public ConnectionParameters withMinRnrTimer(RnrTimer minRnrTimer) {
-        return new ConnectionParameters(
-                privateData,
-                responderResources,
-                initiatorDepth,
-                retryCount,
-                rnrRetryCount,
-                ackTimeout,
-                minRnrTimer,
-                trafficClass,
-                keepAlive,
-                secret);
+        return onTheWay(retryCount, rnrRetryCount, ackTimeout, minRnrTimer, trafficClass, keepAlive);
     }
 
-    /// Returns these parameters with another IPv6 traffic class or IPv4 TOS, 0 to 255.
+    /// Returns these parameters with another IPv6 traffic class or IPv4 TOS, 0 to 255. Its upper six bits are the
+    /// DSCP, by which switches choose a queue.
     public ConnectionParameters withTrafficClass(int trafficClass) {
-        return new ConnectionParameters(
-                privateData,
-                responderResources,
-                initiatorDepth,
-                retryCount,
-                rnrRetryCount,
-                ackTimeout,
-                minRnrTimer,
-                trafficClass,
-                keepAlive,
-                secret);
+        return onTheWay(retryCount, rnrRetryCount, ackTimeout, minRnrTimer, trafficClass, keepAlive);
     }
 
-    /// Returns these parameters with another silence after which the device probes the peer; zero for never.
+    /// Returns these parameters with another silence after which the device probes the peer; zero for never. A
+    /// connection whose peer does not answer ends.
     public ConnectionParameters withKeepAlive(Duration keepAlive) {
-        return new ConnectionParameters(
-                privateData,
-                responderResources,
-                initiatorDepth,
-                retryCount,
-                rnrRetryCount,
-                ackTimeout,
-                minRnrTimer,
-                trafficClass,
-                keepAlive,
-                secret);
+        return onTheWay(retryCount, rnrRetryCount, ackTimeout, minRnrTimer, trafficClass, keepAlive);
     }
 
     /// Returns parameters of a connection between ends that know this secret. Both prove it to each other before
@@ -185,6 +141,32 @@ public record ConnectionParameters(
     /// iWARP. It works over both, between two Verbena ends, and for connections, not for datagrams. A device
     /// without [verbena.verbs.Capability#CONNECTION_SECRETS], such as a card, cannot prove a secret.
     public ConnectionParameters withSecret(Secret secret) {
+        return between(privateData, secret);
+    }
+
+    /// Returns these parameters with another part that the two programs know.
+    private ConnectionParameters between(PrivateData privateData, Secret secret) {
+        return new ConnectionParameters(
+                privateData,
+                responderResources,
+                initiatorDepth,
+                retryCount,
+                rnrRetryCount,
+                ackTimeout,
+                minRnrTimer,
+                trafficClass,
+                keepAlive,
+                secret);
+    }
+
+    /// Returns these parameters with another part that concerns packets on their way.
+    private ConnectionParameters onTheWay(
+            int retryCount,
+            int rnrRetryCount,
+            AckTimeout ackTimeout,
+            RnrTimer minRnrTimer,
+            int trafficClass,
+            Duration keepAlive) {
         return new ConnectionParameters(
                 privateData,
                 responderResources,

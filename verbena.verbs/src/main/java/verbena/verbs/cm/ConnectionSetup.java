@@ -38,8 +38,7 @@ final class ConnectionSetup {
 
     /// Connects: see [Connection#connect(InetSocketAddress, ConnectionOptions)].
     static Connection connect(InetSocketAddress to, ConnectionOptions options) throws InterruptedException {
-        EventChannel channel =
-                EventChannel.open(options.device().map(DeviceChoice::only).orElseGet(DeviceChoice::nearest));
+        EventChannel channel = EventChannel.open(DeviceChoice.of(options.device()));
         ConnectionId id = channel.createId(PortSpace.TCP);
         Connection made = null;
         boolean done = false;

@@ -86,7 +86,7 @@ public final class EventChannel implements VerbsObject, Waitable {
     ///
     /// @throws verbena.verbs.UnsupportedException when it is one device, which has no connection manager
     public static EventChannel open(DeviceChoice devices) {
-        devices.only().ifPresent(ConnectionService::of); // or it throws
+        devices.device().ifPresent(ConnectionService::of); // or it throws
         return new EventChannel(devices);
     }
 
@@ -380,6 +380,7 @@ public final class EventChannel implements VerbsObject, Waitable {
         try {
             if (!ids.isEmpty()) {
                 throw new InUseException(
+                        "close",
                         "event channel",
                         ids.stream().map(ConnectionId::toString).toList());
             }

@@ -150,10 +150,10 @@ final class LocalDevices {
     /// @throws ConnectionException when there is none
     static Lease at(DeviceChoice named, OwnAddress local) {
         try {
-            if (named.only().isPresent()) {
-                return atOnly(named.only().get(), local);
+            if (named.device().isPresent()) {
+                return atOnly(named.device().get(), local);
             }
-            Optional<Context> own = named.at().apply(local.gid()).filter(local::isOf);
+            Optional<Context> own = named.at(local.gid()).filter(local::isOf);
             return own.isPresent() ? lent(own.get(), local.gid(), false) : shared(local);
         } catch (DeviceException e) {
             throw new ConnectionException(ConnectionException.Reason.ADDRESS, String.valueOf(e.getMessage()), e);
@@ -237,7 +237,7 @@ final class LocalDevices {
 
     /// Returns the device of the host that the channel names.
     private static Optional<Lease> ofProgram(DeviceChoice named, Gid local) {
-        return named.ofHost().apply(local).map(context -> lent(context, local, true));
+        return named.ofHost(local).map(context -> lent(context, local, true));
     }
 
     /// Returns a share of a device that the program has opened, and will close.
@@ -277,7 +277,7 @@ final class LocalDevices {
         try {
             return at(named, from);
         } catch (ConnectionException taken) {
-            if (named.only().isPresent()
+            if (named.device().isPresent()
                     || !isHere(from.gid(), peer)
                     || !from.gid().isIpv4()) { // IPv6 has one loopback address only
                 throw taken;

@@ -48,7 +48,7 @@ final class OwnPorts {
     int bind(DeviceChoice devices, InetAddress at, int wanted, boolean oneFamily) {
         boolean isAnywhere = at.isAnyLocalAddress();
         List<OwnAddress> all = isAnywhere
-                ? LocalDevices.all(devices.only(), at, oneFamily).stream()
+                ? LocalDevices.all(devices.device(), at, oneFamily).stream()
                         .map(OwnAddress::of)
                         .toList()
                 : List.of(OwnAddress.of(at));
@@ -120,7 +120,7 @@ final class OwnPorts {
                 .filter(from -> !from.isAnyLocalAddress())
                 .map(OwnAddress::of)
                 .map(from -> from.towards(peer.getAddress()));
-        OwnAddress from = wanted.orElseGet(() -> LocalDevices.towards(devices.only(), peer.getAddress()));
+        OwnAddress from = wanted.orElseGet(() -> LocalDevices.towards(devices.device(), peer.getAddress()));
         LocalDevices.Lease lease = within(devices, from.gid(), peer)
                 .orElseGet(() -> wanted.isPresent()
                         ? LocalDevices.at(devices, from)
@@ -153,7 +153,7 @@ final class OwnPorts {
             return bound;
         }
         Gid from = isAnywhere
-                ? LocalDevices.towards(devices.only(), peer.getAddress()).gid()
+                ? LocalDevices.towards(devices.device(), peer.getAddress()).gid()
                 : Gid.of(bound.getAddress());
         boolean isWithin = leases.stream()
                         .anyMatch(lease -> lease.isOfHost() && lease.local().equals(from))
@@ -186,7 +186,7 @@ final class OwnPorts {
         }
         InetAddress host = own.map(InetSocketAddress::getAddress)
                 .filter(from -> !from.isAnyLocalAddress())
-                .or(() -> LocalDevices.all(devices.only(), at, false).stream()
+                .or(() -> LocalDevices.all(devices.device(), at, false).stream()
                         .map(Gid::address)
                         .min(Comparator.comparing((InetAddress each) -> !each.isLoopbackAddress())
                                 .thenComparing(each -> each.getClass() != at.getClass())))

@@ -56,7 +56,7 @@ public final class WorkRequest<T> {
 
     // ---- by the program
 
-    /// Returns whether it is done, successfully or not. Never blocks; reads the completions that are there.
+    /// Returns whether the request is done, successfully or not. Never blocks; reads the completions that are there.
     public boolean isDone() {
         if (!done) {
             outstanding.look();
@@ -67,7 +67,8 @@ public final class WorkRequest<T> {
         return done;
     }
 
-    /// Waits until it is done, and returns the result. A thread that is interrupted leaves the request outstanding.
+    /// Waits until the request is done, and returns its result. A thread that is interrupted leaves the request
+    /// outstanding.
     ///
     /// @return what a receive has received, or the value that an atomic found before it changed it; null of other
     ///     requests
@@ -78,8 +79,8 @@ public final class WorkRequest<T> {
         return result();
     }
 
-    /// Waits until it is done; false when `timeout` passed. The request is then still outstanding, and a thread can
-    /// wait for it again. With [java.time.Duration#ZERO] it does not wait.
+    /// Waits until the request is done; false when `timeout` passed. The request is then still outstanding, and a
+    /// thread can wait for it again. With [java.time.Duration#ZERO] it does not wait.
     ///
     /// @throws ConnectionException when the connection has ended, or the peer refuses the request
     public boolean await(Duration timeout) throws InterruptedException {
@@ -160,8 +161,8 @@ public final class WorkRequest<T> {
         return new ReceivedMessage(byteLength, immediate);
     }
 
-    /// Returns the number of bytes that are in the memory of a receive. A peer's WRITE has taken the receive, and left
-    /// its memory unchanged.
+    /// Returns the number of bytes that are in the memory of a receive. A peer's WRITE has taken the receive, and
+    /// left its memory unchanged.
     int bytesInMemory() {
         return opcode == WcOpcode.RECV_RDMA_WITH_IMM ? 0 : byteLength;
     }

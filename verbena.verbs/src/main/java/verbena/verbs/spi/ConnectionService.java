@@ -112,13 +112,13 @@ public interface ConnectionService {
     /// A receiver of the result of a join, on any thread, which it must not block.
     @Preview
     interface GroupListener {
-        /// Called when its datagrams travel.
+        /// Called when datagrams of the group travel.
         ///
         /// @param path to the group
         /// @param qkey that its datagrams have
         void onJoined(AddressVector path, int qkey);
 
-        /// Called when the group cannot be joined.
+        /// Called when the group cannot be joined, with the reason in words.
         void onRefused(String why);
     }
 
@@ -167,10 +167,10 @@ public interface ConnectionService {
     /// A port of an identifier that asks a peer.
     @Preview
     interface CallerPort extends AutoCloseable {
-        /// Returns its number, 1 to 65,535.
+        /// Returns the number of the port, 1 to 65,535.
         int port();
 
-        /// Gives the port back; called once.
+        /// Gives the port back, so that others can take it. The identifier calls this once.
         @Override
         void close();
     }
@@ -180,12 +180,12 @@ public interface ConnectionService {
     interface BoundPort extends CallerPort {
         /// Takes requests from now on.
         ///
-        /// @param backlog requests that may wait for a decision; who asks when there are so many is to wait
+        /// @param backlog requests that may wait for a decision; a peer beyond these has to wait
         /// @param secret what peers have to prove that they know
-        /// @throws verbena.verbs.UnsupportedException when they cannot, and there is a secret
+        /// @throws verbena.verbs.UnsupportedException when there is a secret, and the device cannot verify it
         void listen(int backlog, Secret secret, Acceptor acceptor);
 
-        /// Listens for all peers.
+        /// Takes requests of all peers from now on.
         default void listen(int backlog, Acceptor acceptor) {
             listen(backlog, Secret.NONE, acceptor);
         }
@@ -215,12 +215,12 @@ public interface ConnectionService {
         /// Returns the path to the peer, for an address handle.
         AddressVector path();
 
-        /// Accepts, on the passive side.
+        /// Accepts the request, on the passive side.
         ///
         /// @throws IllegalArgumentException when the private data are too long
         void accept(OwnSide own);
 
-        /// Rejects, on either side.
+        /// Rejects the request or the acceptance, on either side.
         ///
         /// @throws IllegalArgumentException when the private data are too long
         void reject(PrivateData privateData);

@@ -51,7 +51,7 @@ public abstract class OwnedObject implements VerbsObject {
     private volatile boolean closed;
     private volatile @Nullable Object attachment;
 
-    /// @param label its name in messages, for example `queue pair 0x123456`
+    /// @param label name of the object in messages, for example `queue pair 0x123456`
     protected OwnedObject(String label) {
         this.label = label;
     }
@@ -105,7 +105,7 @@ public abstract class OwnedObject implements VerbsObject {
         return List.copyOf(left);
     }
 
-    /// Adds a parent.
+    /// Adds a parent, which cannot be closed before this object.
     ///
     /// @throws InvalidStateException when it is closed
     protected final void madeFrom(OwnedObject parent) {
@@ -120,7 +120,7 @@ public abstract class OwnedObject implements VerbsObject {
         }
     }
 
-    /// Checks that it is open.
+    /// Checks that the object is open.
     ///
     /// @throws InvalidStateException when it is closed or being closed
     public final void checkOpen() {
@@ -129,7 +129,7 @@ public abstract class OwnedObject implements VerbsObject {
         }
     }
 
-    /// Checks that it is open.
+    /// Checks that the object is open.
     ///
     /// @param verb that was called, for the message
     /// @throws InvalidStateException when it is closed or being closed
@@ -149,17 +149,17 @@ public abstract class OwnedObject implements VerbsObject {
         return attachment;
     }
 
-    /// Returns its name in messages.
+    /// Returns the name of the object in messages.
     public final String label() {
         return label;
     }
 
-    /// Sets its name in messages, when its number is known.
+    /// Sets the name of the object in messages, once its number is known.
     protected final void label(String to) {
         label = to;
     }
 
-    /// Returns whether it is neither closed nor being closed.
+    /// Returns whether the object is neither closed nor being closed.
     public final boolean isOpen() {
         return open;
     }
@@ -169,6 +169,8 @@ public abstract class OwnedObject implements VerbsObject {
         return closed;
     }
 
+    /// Closes the object as [VerbsObject#close()] says. A call from within [#release()] returns at once, before the
+    /// object is closed.
     @Override
     public final void close() {
         var mine = new Closing(Thread.currentThread(), new CountDownLatch(1));
@@ -196,7 +198,9 @@ public abstract class OwnedObject implements VerbsObject {
             }
             if (!children.isEmpty()) {
                 throw new InUseException(
-                        label, children.stream().map(OwnedObject::label).toList());
+                        "close",
+                        label,
+                        children.stream().map(OwnedObject::label).toList());
             }
             open = false; // threads that post or poll see it from now on
             closing = mine;
@@ -242,7 +246,7 @@ public abstract class OwnedObject implements VerbsObject {
         return false;
     }
 
-    /// Detaches it from all that it was made from.
+    /// Detaches the object from all its parents, so that they can be closed.
     protected final void abandon() {
         synchronized (TREE) {
             for (OwnedObject parent : parents) {
@@ -252,7 +256,7 @@ public abstract class OwnedObject implements VerbsObject {
         }
     }
 
-    /// Frees the resources that it holds. Called by one thread, once for each attempt to close. An exception means
+    /// Frees the resources of the object. Called by one thread, once for each attempt to close. An exception means
     /// that the object cannot be closed, and it stays open.
     protected abstract void release();
 

@@ -26,21 +26,21 @@ public interface Provider {
     /// @throws IllegalArgumentException when the name is of this provider's form but has a mistake in it
     Optional<Device> device(String name);
 
-    /// Returns whether its devices are the system's own, not made by this process. Such a device is the first
-    /// choice for connections of an address that it has: a user with a card means the card.
+    /// Returns whether the provider's devices are the system's own, not made by this process. Such a device is the
+    /// first choice for connections of an address that it has: a user with a card means the card.
     default boolean isOfSystem() {
         return false;
     }
 
-    /// Returns whether its devices reach processes of this host only ([Device#isOfHost()]). Where both ends have
-    /// such a device, it is the first choice for a connection within the host
+    /// Returns whether the provider's devices reach processes of this host only ([Device#isOfHost()]). Where both
+    /// ends have such a device, it is the first choice for a connection within the host
     /// ([verbena.verbs.cm.DeviceChoice#nearest()]).
     default boolean isOfHost() {
         return false;
     }
 
-    /// Returns whether a process within reach of its devices has this service at an address of this host. Opens no
-    /// device.
+    /// Returns whether a process within reach of the provider's devices has this service at an address of this host.
+    /// Opens no device.
     ///
     /// @param serviceId a port of a port space, as the communication manager names it (IBTA annex A11)
     default boolean isServed(long serviceId, Gid address) {

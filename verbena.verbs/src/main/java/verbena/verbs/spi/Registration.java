@@ -11,9 +11,9 @@ import verbena.verbs.MemoryRegion;
 import verbena.verbs.Preview;
 import verbena.verbs.ProtectionDomain;
 
-/// The checks that every device makes of memory to be registered (ibv_reg_mr(3), IBTA 10.6.3.1). A mistake throws
-/// [IllegalArgumentException], whose message names the verb and its argument, and a closed region throws
-/// [InvalidStateException]. It has no state, and any thread may use it.
+/// The checks that every device makes of memory to be registered (ibv_reg_mr(3), IBTA 10.6.3.1). The first parameter
+/// of most of them is the name of the verb that the program has called, for the message of the exception. It has no
+/// state, and any thread may use it.
 ///
 /// @since 0.1
 @Preview
@@ -27,6 +27,8 @@ public final class Registration {
     private Registration() {}
 
     /// Checks that a region which lets peers write or do atomics allows local writing too.
+    ///
+    /// @throws IllegalArgumentException when it does not
     public static void checkAccess(String verb, Set<Access> access) {
         if (!access.contains(Access.LOCAL_WRITE)
                 && (access.contains(Access.REMOTE_WRITE) || access.contains(Access.REMOTE_ATOMIC))) {
@@ -37,6 +39,8 @@ public final class Registration {
 
     /// Checks that memory is native and alive, and accessible to all threads. When `access` has `LOCAL_WRITE`, it
     /// must be writable too.
+    ///
+    /// @throws IllegalArgumentException when it is not
     public static void checkSegment(String verb, MemorySegment segment, Set<Access> access) {
         if (!segment.isNative()) {
             throw new IllegalArgumentException(verb + ": segment: is on the heap, where the collector moves it; use"
@@ -53,6 +57,8 @@ public final class Registration {
     }
 
     /// Checks that memory is writable when `access` has `LOCAL_WRITE`.
+    ///
+    /// @throws IllegalArgumentException when it is not
     public static void checkWritable(String verb, MemorySegment segment, Set<Access> access) {
         if (segment.isReadOnly() && access.contains(Access.LOCAL_WRITE)) {
             throw new IllegalArgumentException(
@@ -61,6 +67,8 @@ public final class Registration {
     }
 
     /// Checks the rights of a region of the whole address space, and returns them with `ON_DEMAND`.
+    ///
+    /// @throws IllegalArgumentException when one of them makes no sense for the whole address space
     public static Set<Access> ofAddressSpace(String verb, Set<Access> access) {
         for (Access other : NOT_OF_ADDRESS_SPACE) {
             if (access.contains(other)) {
@@ -74,6 +82,9 @@ public final class Registration {
     }
 
     /// Checks the ranges that an advice of `domain` is about ([ProtectionDomain#advise]).
+    ///
+    /// @throws IllegalArgumentException when there are none, or one is of another domain or lacks the right
+    /// @throws InvalidStateException when the region of a range is closed
     public static void checkAdvice(ProtectionDomain domain, Advice advice, LocalMemory... ranges) {
         if (ranges.length == 0) {
             throw new IllegalArgumentException("advise: ranges: at least one");
@@ -95,8 +106,12 @@ public final class Registration {
         }
     }
 
-    /// Checks the address by which peers name the first byte: 0 when it is zero-based, and no wrap-around within
-    /// `bytes`.
+    /// Checks the address by which peers name the first byte of a region.
+    ///
+    /// @param iova the address
+    /// @param bytes length of the region
+    /// @throws IllegalArgumentException when the region is zero-based and the address is not 0, or when the region
+    ///     goes past the end of the address space
     public static void checkIova(String verb, long iova, long bytes, Set<Access> access) {
         if (access.contains(Access.ZERO_BASED) && iova != 0) {
             throw new IllegalArgumentException(verb + ": iova: 0 with ZERO_BASED, got 0x" + Long.toHexString(iova));

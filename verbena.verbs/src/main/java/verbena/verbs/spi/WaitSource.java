@@ -39,6 +39,7 @@ import verbena.verbs.Preview;
 public interface WaitSource {
     /// A place where one thread at a time waits: a device, or a worker. The thread does its work meanwhile, and
     /// sleeps where packets arrive, so no other thread has to wake it. Any thread may call it.
+    @Preview
     interface Place {
         /// Waits as a thread of the place. Returns when `isOver` is true, after `nanos`, or when another thread
         /// needs the place. A change that makes `isOver` true and does not come from this place is followed by
@@ -49,7 +50,7 @@ public interface WaitSource {
         /// @return false, at once, when the caller has to wait elsewhere
         boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException;
 
-        /// Makes a thread in [#attend] check whether its wait is over. Any thread.
+        /// Makes a thread in [#attend] check whether that wait is over. Any thread may call it.
         void wakeAttendant();
     }
 
@@ -88,8 +89,8 @@ public interface WaitSource {
     /// that is closed.
     boolean hasEnded();
 
-    /// Returns the place where a thread may wait for this source; the same object for all sources that one thread
-    /// waits for there. Empty when the thread has to wait elsewhere.
+    /// Returns the place where a thread may wait for this source. A waiter asks each place once, so sources that one
+    /// thread can wait for at one place return the same object. Empty when the thread has to wait elsewhere.
     default Optional<Place> place() {
         return Optional.empty();
     }
