@@ -6,8 +6,8 @@ import java.util.Objects;
 import java.util.Set;
 
 /// A set of attributes to change on a queue pair (ibv_modify_qp(3)). An attribute that is set here is one that the
-/// mask of C would name. [QueuePair#modify(QpModification)] checks the values, because the device determines what is
-/// valid. Prefer [Transition], whose parameters are the attributes that a step requires. Immutable.
+/// mask of C would name. [QueuePair#modify(QpModification)] checks the values, because the device determines what
+/// is valid. Prefer [Transition], whose parameters are the attributes that a step requires. Immutable.
 ///
 ///     queuePair.modify(new QpModification().withState(QpState.RTS).withMinRnrTimer(timer));
 ///
@@ -24,105 +24,107 @@ public final class QpModification {
         this.values = values;
     }
 
-    /// Returns this with the new state.
+    /// Returns this modification with the state that the queue pair is to go to.
     public QpModification withState(QpState state) {
         return with(QpAttribute.STATE, state);
     }
 
-    /// Returns this with the state that the queue pair is expected to be in. In another state the modification
-    /// throws [InvalidStateException].
+    /// Returns this modification with the state that the queue pair is expected to be in. In another state the
+    /// modification throws [InvalidStateException].
     public QpModification withCurrentState(QpState state) {
         return with(QpAttribute.CUR_STATE, state);
     }
 
-    /// Returns this with a choice: whether a drained send queue raises [AsyncEvent.Type#SQ_DRAINED] in SQD.
+    /// Returns this modification with a choice: whether a drained send queue raises [AsyncEvent.Type#SQ_DRAINED] in
+    /// SQD.
     public QpModification withSqdNotify(boolean notify) {
         return with(QpAttribute.EN_SQD_ASYNC_NOTIFY, notify);
     }
 
-    /// Returns this with the rights of the peer.
+    /// Returns this modification with the rights of the peer: what its requests may do where a region allows it
+    /// too.
     public QpModification withAccess(Set<Access> access) {
         return with(QpAttribute.ACCESS_FLAGS, Set.copyOf(access));
     }
 
-    /// Returns this with the index of the P_Key of the queue pair's packets.
+    /// Returns this modification with the index of the P_Key of the queue pair's packets.
     public QpModification withPkeyIndex(int index) {
         return with(QpAttribute.PKEY_INDEX, index);
     }
 
-    /// Returns this with the own port, counted from 1.
+    /// Returns this modification with the port of this device that the queue pair uses, counted from 1.
     public QpModification withPort(int port) {
         return with(QpAttribute.PORT, port);
     }
 
-    /// Returns this with the Q_Key of datagrams, 32 bits.
+    /// Returns this modification with the Q_Key that arriving datagrams must have, 32 bits (UD).
     public QpModification withQkey(int qkey) {
         return with(QpAttribute.QKEY, qkey);
     }
 
-    /// Returns this with the path to the peer.
+    /// Returns this modification with the path to the peer, for a connection.
     public QpModification withPath(AddressVector path) {
         return with(QpAttribute.AV, path);
     }
 
-    /// Returns this with the path MTU.
+    /// Returns this modification with the path MTU: the longest packet on the path, the same at both ends.
     public QpModification withPathMtu(Mtu mtu) {
         return with(QpAttribute.PATH_MTU, mtu);
     }
 
-    /// Returns this with the time that a request waits for its answer.
+    /// Returns this modification with the time that a request waits for its answer before it is sent again.
     public QpModification withAckTimeout(AckTimeout timeout) {
         return with(QpAttribute.TIMEOUT, timeout);
     }
 
-    /// Returns this with the number of attempts after the first, 0 to 7.
+    /// Returns this modification with the number of attempts after the first without an answer, 0 to 7.
     public QpModification withRetryCount(int count) {
         return with(QpAttribute.RETRY_CNT, count);
     }
 
-    /// Returns this with the number of attempts after an RNR NAK, 0 to 6; 7 is without limit.
+    /// Returns this modification with the number of attempts after an RNR NAK, 0 to 6; 7 is without limit.
     public QpModification withRnrRetry(int count) {
         return with(QpAttribute.RNR_RETRY, count);
     }
 
-    /// Returns this with the first PSN that the peer will send.
+    /// Returns this modification with the first PSN that the peer will send, 24 bits.
     public QpModification withRqPsn(int psn) {
         return with(QpAttribute.RQ_PSN, psn);
     }
 
-    /// Returns this with the first PSN that this side will send.
+    /// Returns this modification with the first PSN that this side will send, 24 bits.
     public QpModification withSqPsn(int psn) {
         return with(QpAttribute.SQ_PSN, psn);
     }
 
-    /// Returns this with the number of READs and atomics that this side may have outstanding.
+    /// Returns this modification with the number of READs and atomics that this side may have outstanding.
     public QpModification withMaxReadAtomic(int count) {
         return with(QpAttribute.MAX_QP_RD_ATOMIC, count);
     }
 
-    /// Returns this with the number of READs and atomics that the peer may have outstanding.
+    /// Returns this modification with the number of READs and atomics that the peer may have outstanding.
     public QpModification withMaxDestinationReadAtomic(int count) {
         return with(QpAttribute.MAX_DEST_RD_ATOMIC, count);
     }
 
-    /// Returns this with the time that the peer is asked to wait when no receive is posted.
+    /// Returns this modification with the time that the peer is asked to wait when no receive is posted.
     public QpModification withMinRnrTimer(RnrTimer timer) {
         return with(QpAttribute.MIN_RNR_TIMER, timer);
     }
 
-    /// Returns this with the number of the peer's queue pair, 24 bits.
+    /// Returns this modification with the number of the peer's queue pair, 24 bits.
     public QpModification withDestinationQpn(int qpn) {
         return with(QpAttribute.DEST_QPN, qpn);
     }
 
-    /// Returns this with an alternate path to load; [#withPathMigration] arms it. Needs
+    /// Returns this modification with an alternate path to load; [#withPathMigration] arms it. Needs
     /// [Capability#PATH_MIGRATION].
     public QpModification withAlternatePath(AlternatePath path) {
         return with(QpAttribute.ALT_PATH, path);
     }
 
-    /// Returns this with the state of migration. [PathMigration#REARM] arms the alternate path as soon as the
-    /// peer has one too. [PathMigration#MIGRATED] migrates to an armed path at once.
+    /// Returns this modification with the state of migration. [PathMigration#REARM] arms the alternate path as soon
+    /// as the peer has one too. [PathMigration#MIGRATED] migrates to an armed path at once.
     public QpModification withPathMigration(PathMigration state) {
         return with(QpAttribute.PATH_MIG_STATE, state);
     }
