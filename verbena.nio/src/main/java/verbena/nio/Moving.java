@@ -122,8 +122,12 @@ final class Moving implements Carrier {
         }
         Phase next = Phase.LOST; // whatever fails from here on, the peer may have moved, or not
         try {
-            sayBytes(by, in.endsAfter(said.getLong(1)) ? WAKE_ME : AWAKE);
-            ByteBuffer last = hear(by, 1, Integer.MAX_VALUE);
+            byte wanted = in.endsAfter(said.getLong(1)) ? WAKE_ME : AWAKE;
+            ByteBuffer last = null;
+            if (!state.is(Phase.CLOSED)) {
+                sayBytes(by, wanted);
+                last = hear(by, 1, Integer.MAX_VALUE);
+            }
             if (last != null) {
                 move(by, last.get(0) == WAKE_ME);
             }
@@ -146,9 +150,9 @@ final class Moving implements Carrier {
         try {
             sayBytes(by, AWAKE);
             ByteBuffer said = hear(by, 1 + Long.BYTES, ANSWER_MILLIS);
-            if (said != null) {
+            byte answer = said != null && in.endsAfter(said.getLong(1)) ? WAKE_ME : AWAKE;
+            if (said != null && !state.is(Phase.CLOSED)) {
                 next = Phase.LOST;
-                byte answer = in.endsAfter(said.getLong(1)) ? WAKE_ME : AWAKE;
                 say(by, ByteBuffer.wrap(new byte[] {answer}));
                 move(by, said.get(0) == WAKE_ME);
                 next = Phase.MOVED;
@@ -497,7 +501,7 @@ final class Moving implements Carrier {
 
     @Override
     public int kernelOps(int interestOps) {
-        int by = (in.isWaiting() ? 0 : SelectionKey.OP_READ)
+        int by = (in.looksMoved() || in.isWaiting() ? 0 : SelectionKey.OP_READ)
                 | (out.isMoved() || state.is(Phase.HELD) ? 0 : SelectionKey.OP_WRITE);
         return interestOps & by;
     }
@@ -547,7 +551,9 @@ final class Moving implements Carrier {
             moved.close(lingerSeconds, mayWait);
         }
         try {
-            in.takeMark();
+            if (in.leavesMark() && lingerSeconds != 0) {
+                tcp.shutdownOutput(); // the peer finds the end before the reset that answers the mark
+            }
         } catch (IOException e) {
             // TCP has failed already
         }

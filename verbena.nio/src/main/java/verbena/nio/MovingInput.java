@@ -340,14 +340,18 @@ final class MovingInput {
     }
 
     /// Takes the mark from TCP before it is closed, if nothing else is left there: the kernel answers unread
-    /// bytes with a reset.
-    void takeMark() throws IOException {
-        if (markedMove() != null && reading.tryLock()) {
-            try {
-                readMark();
-            } finally {
-                reading.unlock();
-            }
+    /// bytes with a reset. Returns whether the mark alone may be left all the same, because it is late or another
+    /// thread reads.
+    boolean leavesMark() throws IOException {
+        Move now = markedMove();
+        if (now == null || !reading.tryLock()) {
+            return now != null;
+        }
+        try {
+            readMark();
+            return got == now.bytes;
+        } finally {
+            reading.unlock();
         }
     }
 

@@ -1,6 +1,7 @@
 package verbena.nio;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import org.junit.jupiter.api.Test;
 import verbena.nio.MovingWorld.Kind;
@@ -72,6 +73,25 @@ class MovingExploredTest {
     @Test
     void theListenerRefusesAndSomethingFails() {
         explore("ends of data, refused, with a fault", new Kind(0, 0, true, false, false), 1);
+    }
+
+    /// An end closes, TCP is reset or the stream fails, in a move that else goes well.
+    @Test
+    void bothEndsSayTheirEndAndSomethingFails() {
+        Explorer.assumeDrawn(0, 3);
+        explore("ends of data, with a fault", ENDS, 1);
+    }
+
+    @Test
+    void bothEndsGoBackAndSomethingFails() {
+        Explorer.assumeDrawn(1, 3);
+        explore("ends of data, and back, with a fault", new Kind(0, 0, false, false, true), 1);
+    }
+
+    @Test
+    void threadsThatWaitMoveAndSomethingFails() {
+        assumeTrue(Boolean.getBoolean("verbena.deep"), "deep");
+        explore("ends of data by threads that wait, with a fault", new Kind(0, 0, false, true, false), 1);
     }
 
     private static void explore(String how, Kind kind) {

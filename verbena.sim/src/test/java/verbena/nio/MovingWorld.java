@@ -61,6 +61,9 @@ final class MovingWorld implements SmallWorld {
     /// The bytes of the server's answers.
     private static final int ANSWERS = 10;
 
+    /// A time that does not pass.
+    private static final long FOREVER = Long.MAX_VALUE / 2;
+
     private static final Pace NEVER = new Pace(Long.MAX_VALUE, Long.MAX_VALUE, 0);
 
     /// A thread.
@@ -253,7 +256,7 @@ final class MovingWorld implements SmallWorld {
 
         @Override
         public long awaitNanos(long nanos) throws InterruptedException {
-            return sleep(true) ? nanos : 0;
+            return sleep(nanos < FOREVER) ? nanos : 0;
         }
 
         @Override
