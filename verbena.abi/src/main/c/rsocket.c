@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -213,6 +214,10 @@ static int look(struct pollfd *fds, nfds_t count, struct pollfd *asleep, size_t 
 
 static int poll_all(struct pollfd *fds, nfds_t count, const struct timespec *timeout) {
     struct pollfd few[FEW + DEVICES], *asleep = few;
+    struct rlimit open;
+    if (count > FEW && getrlimit(RLIMIT_NOFILE, &open) == 0 && count > open.rlim_cur) {
+        return number(-EINVAL); /* as poll(2) does */
+    }
     size_t bytes = (count + DEVICES) * sizeof *asleep;
     if (count > FEW && !(asleep = malloc(bytes))) {
         return number(-ENOMEM);

@@ -232,6 +232,30 @@ static int retry_cnt(uint32_t v) { return v > 255 ? EINVAL : rts((struct ibv_qp_
 static int rnr_retry(uint32_t v) { return v > 255 ? EINVAL : rts((struct ibv_qp_attr) {.rnr_retry = v}); }
 static int max_rd_atomic(uint32_t v) { return v > 255 ? EINVAL : rts((struct ibv_qp_attr) {.max_rd_atomic = v}); }
 
+/* The other path names its port twice. */
+static int alternate(uint8_t port, uint8_t of_address, uint8_t timeout, uint16_t pkey) {
+    struct ibv_qp *qp = fresh();
+    EXPECT_CODE(0, connect_to(qp, qp));
+    struct ibv_qp_attr with = {.alt_port_num = port, .alt_timeout = timeout, .alt_pkey_index = pkey,
+        .alt_ah_attr = {.is_global = 1, .port_num = of_address}, .path_mig_state = IBV_MIG_REARM};
+    ibv_query_gid(context, 1, 0, &with.alt_ah_attr.grh.dgid);
+    return end_qp(qp, ibv_modify_qp(qp, &with, IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE));
+}
+
+static int alt_port(uint32_t v) { return v > 255 ? EINVAL : alternate(v, v, 0, 0); }
+static int alt_port_of_address(uint32_t v) { return v > 255 ? EINVAL : alternate(1, v, 0, 0); }
+static int alt_timeout(uint32_t v) { return v > 255 ? EINVAL : alternate(1, 1, v, 0); }
+static int alt_pkey_index(uint32_t v) { return v > 65535 ? EINVAL : alternate(1, 1, 0, v); }
+
+/* ---- events */
+
+/* Acknowledges what was never given; destroying waits for what was given, and for no more. */
+static int acknowledged(uint32_t v) {
+    struct ibv_cq *made = ibv_create_cq(context, 1, NULL, NULL, 0);
+    ibv_ack_cq_events(made, v);
+    return ibv_destroy_cq(made);
+}
+
 /* ---- requests */
 
 /* The entries have a key that there is not, so that what is taken ends at once. */
@@ -269,10 +293,15 @@ static int received_length(uint32_t v) { return receive(1, v); }
 
 /* ---- requests that are built call by call */
 
-enum part { ENTRY, ENTRIES, INLINE, INLINES, WINDOW };
+enum part { ENTRY, ENTRIES, INLINE, INLINES, WINDOW, FLUSH };
 
-static int build(enum part part, uint32_t v) {
-    struct ibv_mr *open = ibv_reg_mr(pd, memory, sizeof memory, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_MW_BIND);
+/* Newer than rdma-core 44. */
+enum { WITH_FLUSH = 1 << 11, ACCESS_FLUSH = 1 << 8 };
+typedef void (*flush)(struct ibv_qp_ex *, uint32_t rkey, uint64_t address, size_t length, uint8_t type, uint8_t level);
+
+static int build(enum part part, uint64_t v) {
+    struct ibv_mr *open = ibv_reg_mr(
+        pd, memory, sizeof memory, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_MW_BIND | ACCESS_FLUSH);
     EXPECT(open != NULL);
     static struct ibv_sge list[65];
     static struct ibv_data_buf buffers[65];
@@ -282,10 +311,12 @@ static int build(enum part part, uint32_t v) {
     }
     struct ibv_qp_init_attr_ex options = {.send_cq = cq, .recv_cq = cq, .qp_type = IBV_QPT_RC, .pd = pd, .cap = {4, 1, 4, 1, 64},
         .comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
-        .send_ops_flags = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_BIND_MW};
+        .send_ops_flags = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_BIND_MW | WITH_FLUSH};
     struct ibv_qp *qp = ibv_create_qp_ex(context, &options);
     EXPECT(qp != NULL);
     EXPECT_CODE(0, connect_to(qp, qp));
+    struct ibv_qp_attr rights = {.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | ACCESS_FLUSH};
+    EXPECT_CODE(0, ibv_modify_qp(qp, &rights, IBV_QP_ACCESS_FLAGS));
     struct ibv_mw *window = ibv_alloc_mw(pd, IBV_MW_TYPE_2);
     struct ibv_qp_ex *builder = ibv_qp_to_qp_ex(qp);
     ibv_wr_start(builder);
@@ -294,6 +325,10 @@ static int build(enum part part, uint32_t v) {
     if (part == WINDOW) {
         struct ibv_mw_bind_info to = {.mr = open, .addr = (uintptr_t) memory, .length = v, .mw_access_flags = IBV_ACCESS_REMOTE_WRITE};
         ibv_wr_bind_mw(builder, window, ibv_inc_rkey(window->rkey), &to);
+    } else if (part == FLUSH) {
+        flush call;
+        memcpy(&call, &builder->wr_atomic_write + 1, sizeof call);
+        call(builder, open->rkey, (uintptr_t) memory, v, 1, 0);
     } else {
         ibv_wr_rdma_write(builder, open->rkey, (uintptr_t) memory);
     }
@@ -302,7 +337,8 @@ static int build(enum part part, uint32_t v) {
     case ENTRIES: ibv_wr_set_sge_list(builder, v, list); break;
     case INLINE: ibv_wr_set_inline_data(builder, memory, v); break;
     case INLINES: ibv_wr_set_inline_data_list(builder, v, buffers); break;
-    case WINDOW: break;
+    case WINDOW:
+    case FLUSH: break;
     }
     int code = ibv_wr_complete(builder);
     if (!code && next_of(cq, __LINE__).status != IBV_WC_SUCCESS) {
@@ -319,6 +355,8 @@ static int built_entries(uint32_t v) { return build(ENTRIES, v); }
 static int built_inline(uint32_t v) { return build(INLINE, v); }
 static int built_inlines(uint32_t v) { return build(INLINES, v); }
 static int window_length(uint32_t v) { return build(WINDOW, v); }
+static int flush_length(uint32_t v) { return build(FLUSH, v); }
+static int flush_above(uint32_t v) { return build(FLUSH, (1ULL << 32) + v); }
 
 /* ---- rdma_cm: options are bytes, and a backlog of 0 or less is the largest */
 
@@ -378,6 +416,7 @@ int main(void) {
     EXPECT_CODE(0, ibv_query_device(context, &has));
     EXPECT_CODE(0, ibv_query_port(context, 1, &port_has));
     const int64_t any = (1LL << 32) - 1;
+    int migrates = (has.device_cap_flags & IBV_DEVICE_AUTO_PATH_MIG) != 0;
     const struct row rows[] = {
         {"max_send_wr", max_send_wr, 0, has.max_qp_wr},
         {"max_recv_wr", max_recv_wr, 0, has.max_qp_wr},
@@ -420,6 +459,11 @@ int main(void) {
         {"retry_cnt", retry_cnt, 0, 7},
         {"rnr_retry", rnr_retry, 0, 7},
         {"max_rd_atomic", max_rd_atomic, 0, has.max_qp_init_rd_atom},
+        {"alt_port_num", alt_port, 1, migrates ? 1 : 0},
+        {"port of the other address", alt_port_of_address, 1, migrates ? 1 : 0},
+        {"alt_timeout", alt_timeout, 0, migrates ? 31 : -1},
+        {"alt_pkey_index", alt_pkey_index, 0, migrates ? port_has.pkey_tbl_len - 1 : -1},
+        {"acknowledged events", acknowledged, 0, any},
         {"num_sge", num_sge, 0, 1},
         {"length of an entry", length, 0, 1LL << 31},
         {"length of inline data", inline_length, 0, 64},
@@ -430,6 +474,8 @@ int main(void) {
         {"length of built inline data", built_inline, 0, 64},
         {"pieces of built inline data", built_inlines, 0, 64},
         {"length of a window", window_length, 1, sizeof memory},
+        {"length of a flush", flush_length, 0, sizeof memory},
+        {"length of a flush, 2^32 and", flush_above, 1, 0}, /* never */
         {"ACK timeout of rdma_cm", ack_timeout, 0, 31},
         {"size of an option of rdma_cm", option_size, 1, 1},
         {"backlog", backlog, 0, any},

@@ -156,6 +156,8 @@ static void parts(void) {
     char one[] = "one", two[] = " two";
     struct iovec pieces[] = {{one, 3}, {NULL, 0}, {two, 4}};
     EXPECT(rwritev(p.b, pieces, 3) == 7);
+    struct iovec much[] = {{one, SIZE_MAX / 2}, {two, SIZE_MAX / 2}}; /* together more than a result can say: writev(2) */
+    EXPECT_ERRNO(EINVAL, rwritev(p.b, much, 2) == -1);
     char head[2], tail[5];
     struct iovec into[] = {{head, 2}, {tail, 5}};
     struct msghdr message = {.msg_iov = into, .msg_iovlen = 2};
@@ -252,6 +254,8 @@ static void not_waiting(void) {
     EXPECT(rpoll(mixed, 3, 1000) == 1 && mixed[2].revents == POLLIN);
     EXPECT(write(ends[1], "z", 1) == 1);
     EXPECT(rpoll(mixed, 3, 1000) == 2 && mixed[1].revents == POLLIN);
+    EXPECT_ERRNO(EINVAL, rpoll(mixed, 1UL << 31, 0) == -1); /* more than can be open: poll(2) */
+    EXPECT_ERRNO(EINVAL, rpoll(mixed, 1UL << 61, 0) == -1);
     fd_set reads;
     FD_ZERO(&reads);
     FD_SET(p.a, &reads);

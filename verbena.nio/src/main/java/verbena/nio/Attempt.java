@@ -4,8 +4,10 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.net.SocketOption;
 import java.net.SocketTimeoutException;
 import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.UnresolvedAddressException;
@@ -128,6 +130,24 @@ final class Attempt {
             return own.isConnectionPending() || own.isConnected() ? own : null;
         } finally {
             lock.unlock();
+        }
+    }
+
+    /// Sets an option at the socket that connects. One that is opened later has it from the start.
+    <T> void setOption(SocketOption<T> name, T value) throws IOException {
+        SocketChannel own;
+        lock.lock();
+        try {
+            own = tcp;
+        } finally {
+            lock.unlock();
+        }
+        try {
+            if (own != null) {
+                SocketChannel _ = own.setOption(name, value);
+            }
+        } catch (ClosedChannelException e) {
+            // the attempt has failed: its end says so
         }
     }
 

@@ -292,6 +292,11 @@ final class Moving implements Carrier {
         }
     }
 
+    /// Returns whether a move sets this option for itself: what the program has set is known elsewhere.
+    static boolean isOwn(SocketOption<?> name) {
+        return name.equals(StandardSocketOptions.SO_KEEPALIVE) || name.equals(ExtendedSocketOptions.TCP_KEEPIDLE);
+    }
+
     private void tell() {
         Runnable to = listener;
         if (to != null) {
@@ -402,6 +407,15 @@ final class Moving implements Carrier {
 
     @Override
     public int available() throws IOException {
+        int now = in.available();
+        if (now > 0 || !in.hasStream()) {
+            return now;
+        }
+        try {
+            goBack(false); // the stream is next perhaps, or has ended, which only a read would find out
+        } catch (IOException e) {
+            return 0; // the next read says so
+        }
         return in.available();
     }
 

@@ -28,7 +28,7 @@ final class MovingInput {
         /// Reads bytes that were taken back.
         int from(ByteBuffer kept);
 
-        /// Returns the time that the read may wait.
+        /// Returns the time that the read may still wait.
         long nanos();
     }
 

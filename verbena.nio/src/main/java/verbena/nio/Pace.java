@@ -1,6 +1,7 @@
 package verbena.nio;
 
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /// The use after which a connection that began by TCP goes on by RDMA: it has moved so many bytes, and is so old. The
@@ -39,9 +40,7 @@ record Pace(long bytes, long nanos, long idleNanos) {
         check("verbena.nio.after", millis);
         check("verbena.nio.idle", idle);
         return new Pace(
-                millis == 0 ? 1 : BYTES,
-                Duration.ofMillis(millis).toNanos(),
-                Duration.ofMillis(idle).toNanos());
+                millis == 0 ? 1 : BYTES, TimeUnit.MILLISECONDS.toNanos(millis), TimeUnit.MILLISECONDS.toNanos(idle));
     }
 
     private static void check(String property, long millis) {

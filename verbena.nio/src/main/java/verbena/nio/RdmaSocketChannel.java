@@ -66,9 +66,17 @@ final class RdmaSocketChannel extends SocketChannel {
             SelectorProvider provider, Opener<SocketChannel> opener, Carrier carrier, NetworkChannel listener)
             throws IOException {
         var made = new RdmaSocketChannel(provider, opener, null);
-        made.choices.inherit(listener);
-        made.adopt(carrier);
-        return made;
+        boolean isDone = false;
+        try {
+            made.choices.inherit(listener);
+            made.adopt(carrier);
+            isDone = true;
+            return made;
+        } finally {
+            if (!isDone) {
+                carrier.close(-1, false); // the listener has been closed meanwhile
+            }
+        }
     }
 
     Selected selected() {
@@ -452,10 +460,13 @@ final class RdmaSocketChannel extends SocketChannel {
         choices.check(name, value);
         checkOpen();
         choices.set(name, value);
-        Carrier now = carrier;
         SocketChannel own = bound;
+        Attempt current = attempt; // looked at before the carrier, which there is when the attempt is over
+        Carrier now = carrier;
         if (now != null) {
             now.setOption(name, value);
+        } else if (current != null) {
+            current.setOption(name, value);
         } else if (own != null) {
             SocketChannel _ = own.setOption(name, value);
         }
@@ -467,7 +478,7 @@ final class RdmaSocketChannel extends SocketChannel {
         choices.check(name);
         checkOpen();
         Carrier now = carrier;
-        SocketChannel own = now == null ? bound : now.kernel();
+        SocketChannel own = now == null ? bound : Moving.isOwn(name) ? null : now.kernel();
         return own != null ? own.getOption(name) : choices.get(name);
     }
 

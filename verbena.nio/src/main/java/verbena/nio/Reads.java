@@ -2,11 +2,12 @@ package verbena.nio;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.concurrent.TimeUnit;
 
 /// The reads of a program by a [Moving] connection. They are no lambdas, because the first lambda of a process takes it
 /// longer than the connection.
 final class Reads {
+    private static final long NANOS_PER_MILLI = 1_000_000;
+
     private Reads() {}
 
     static MovingInput.Read of(ByteBuffer[] into, int offset, int length) {
@@ -65,16 +66,20 @@ final class Reads {
             this.length = length;
             this.before = new int[length];
             for (int i = 0; i < length; i++) {
-                before[i] = into[offset + i].position();
+                before[i] = into[offset + i] == null ? 0 : into[offset + i].position(); // the carrier judges
             }
+        }
+
+        private int room(int i) {
+            return into[offset + i] == null ? 0 : into[offset + i].remaining();
         }
 
         @Override
         public long from(Carrier by, long most) throws IOException {
             int count = 0;
             long room = 0;
-            while (count < length && room + into[offset + count].remaining() <= most) {
-                room += into[offset + count].remaining();
+            while (count < length && room + room(count) <= most) {
+                room += room(count);
                 count++;
             }
             boolean hasMore = room == 0 && count < length;
@@ -106,12 +111,13 @@ final class Reads {
         }
     }
 
-    /// A read into an array, with a time limit.
+    /// A read into an array, with a time limit for all that it waits for.
     private static final class Timed implements MovingInput.Read {
         private final byte[] into;
         private final int offset;
         private final int length;
         private final int millis;
+        private final long begun = System.nanoTime();
 
         private Timed(byte[] into, int offset, int length, int millis) {
             this.into = into;
@@ -122,7 +128,8 @@ final class Reads {
 
         @Override
         public long from(Carrier by, long most) throws IOException {
-            return by.read(into, offset, (int) Math.min(length, most), millis);
+            long left = millis == 0 ? 0 : Math.max(1, Math.ceilDiv(nanos(), NANOS_PER_MILLI)); // 0 is no limit
+            return by.read(into, offset, (int) Math.min(length, most), (int) left);
         }
 
         @Override
@@ -137,7 +144,7 @@ final class Reads {
 
         @Override
         public long nanos() {
-            return millis == 0 ? Long.MAX_VALUE : TimeUnit.MILLISECONDS.toNanos(millis);
+            return millis == 0 ? Long.MAX_VALUE : millis * NANOS_PER_MILLI - (System.nanoTime() - begun);
         }
     }
 }

@@ -7,7 +7,10 @@ import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,6 +29,8 @@ class MovingInputTest {
     private final Queue<Runnable> meanwhile = new ArrayDeque<>();
     private final Queue<String> byTcp = new ArrayDeque<>();
     private final Queue<String> byStream = new ArrayDeque<>();
+    /// The milliseconds that the reads into arrays may wait.
+    private final List<Integer> limits = new ArrayList<>();
     private final Carrier stream = carrier(byStream);
     private final MoveState state = new MoveState(new ReentrantLock());
     private final MovingInput input =
@@ -48,9 +53,11 @@ class MovingInputTest {
                         case ByteBuffer into -> new Reads.One(into).from(piece);
                         case ByteBuffer[] into ->
                             (long) Reads.of(into, 0, into.length).from(piece);
-                        case byte[] into ->
-                            Reads.of(into, (int) arguments[1], (int) arguments[2], 0)
+                        case byte[] into -> {
+                            limits.add((int) arguments[3]);
+                            yield Reads.of(into, (int) arguments[1], (int) arguments[2], 0)
                                     .from(piece);
+                        }
                         default -> throw new AssertionError(method);
                     };
                 });
@@ -104,6 +111,23 @@ class MovingInputTest {
         byTcp.add("*");
         byStream.add("stream");
         assertThat(read(How.BUFFER)).isEqualTo("stream");
+    }
+
+    /// The limit is that of the call, also where the call waits for TCP first, and then for the stream.
+    @Test
+    void aTimeLimitBeginsOnce() throws Exception {
+        meanwhile.add(() -> {
+            peerMoves(0);
+            long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(5);
+            while (System.nanoTime() < end) {
+                Thread.onSpinWait();
+            }
+        });
+        byTcp.add("*");
+        byStream.add("stream");
+        assertThat(input.read(Reads.of(new byte[100], 0, 100, 60_000))).isEqualTo(6);
+        assertThat(limits).hasSize(2);
+        assertThat(limits.getLast()).isLessThan(limits.getFirst());
     }
 
     /// The peer has ended its data before it could write the mark.

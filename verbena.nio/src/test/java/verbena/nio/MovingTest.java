@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
@@ -12,7 +13,6 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
-import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -61,6 +61,46 @@ class MovingTest {
             assertThat(pair.server().getRemoteAddress()).isEqualTo(at);
             assertThat(pair.client().getRemoteAddress())
                     .isEqualTo(pair.listener().getLocalAddress());
+        }
+    }
+
+    /// Programs that ask before they read may ask for long.
+    @Test
+    void whatComesAfterTheMoveIsAvailable() throws Exception {
+        try (var pair = Providers.Pair.of(atOnce)) {
+            await(() -> isByRdma(pair.client()) && isByRdma(pair.server()));
+            InputStream in = pair.server().socket().getInputStream();
+            assertThat(in.available()).isZero();
+            pair.client().write(Providers.pattern(5, 1));
+            long end = System.nanoTime() + Providers.LIMIT.toNanos();
+            while (in.available() < 5) {
+                assertThat(System.nanoTime() - end).as("time left").isNegative();
+            }
+            assertThat(in.readNBytes(5)).isEqualTo(Providers.pattern(5, 1).array());
+            assertThat(in.available()).isZero();
+        }
+    }
+
+    @Test
+    void whatAMoveSetsForItselfIsNoOptionOfTheProgram() throws Exception {
+        try (var pair = Providers.Pair.of(atOnce)) {
+            await(() -> isByRdma(pair.client()) && isByRdma(pair.server()));
+            for (SocketChannel each : new SocketChannel[] {pair.client(), pair.server()}) {
+                assertThat(each.getOption(StandardSocketOptions.SO_KEEPALIVE)).isFalse();
+                each.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
+                assertThat(each.getOption(StandardSocketOptions.SO_KEEPALIVE)).isTrue();
+            }
+        }
+    }
+
+    /// The channel below judges, after it has looked at its own state.
+    @Test
+    void noBufferIsNoReasonToReadNoEnd() throws Exception {
+        try (var pair = Providers.Pair.of(new RdmaSelectorProvider(Pace.ofMillis(Long.MAX_VALUE, 0)))) {
+            assertThatThrownBy(() -> pair.server().read(new ByteBuffer[] {null}))
+                    .isInstanceOf(NullPointerException.class);
+            pair.server().shutdownInput();
+            assertThat(pair.server().read(new ByteBuffer[] {null})).isEqualTo(-1);
         }
     }
 
@@ -337,7 +377,7 @@ class MovingTest {
                 .as("of a connection that has gone back")
                 .isFalse();
         assertThat(isBusyAfterRead(use, 9_000)).isTrue();
-        var young = new Use(new Pace(1, Duration.ofDays(1).toNanos(), 0));
+        var young = new Use(Pace.ofMillis(Long.MAX_VALUE, Long.MAX_VALUE));
         assertThat(isBusyAfterRead(young, 1 << 20)).isFalse();
     }
 

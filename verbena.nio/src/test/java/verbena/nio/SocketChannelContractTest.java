@@ -17,6 +17,8 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.NoConnectionPendingException;
 import java.nio.channels.NotYetBoundException;
 import java.nio.channels.NotYetConnectedException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.UnresolvedAddressException;
@@ -33,6 +35,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -348,6 +351,39 @@ class SocketChannelContractTest {
         try (SocketChannel channel = provider.openSocketChannel()) {
             assertThatThrownBy(() -> channel.connect(nowhere)).isInstanceOf(ConnectException.class);
             assertThat(channel.isOpen()).isFalse();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource(ALL)
+    void optionsThatAreSetWhileItConnectsHold(SelectorProvider provider) throws IOException {
+        try (ServerSocketChannel listener = provider.openServerSocketChannel().bind(Providers.anyPort());
+                SocketChannel channel = provider.openSocketChannel();
+                Selector selector = provider.openSelector()) {
+            channel.configureBlocking(false);
+            boolean isConnected = channel.connect(listener.getLocalAddress());
+            channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+            channel.setOption(StandardSocketOptions.SO_LINGER, 7);
+            SelectionKey key = channel.register(selector, SelectionKey.OP_CONNECT);
+            if (!isConnected) {
+                Providers.awaitReady(selector, key, SelectionKey.OP_CONNECT);
+            }
+            assertThat(channel.finishConnect()).isTrue();
+            assertThat(channel.getOption(StandardSocketOptions.TCP_NODELAY)).isTrue();
+            assertThat(channel.getOption(StandardSocketOptions.SO_LINGER)).isEqualTo(7);
+        }
+    }
+
+    /// Else its peer would wait for ever.
+    @Test
+    void aConnectionWhoseListenerIsClosedWhileItIsAcceptedIsClosed() throws IOException {
+        try (var pair = Providers.Pair.of(Jdk.provider())) {
+            pair.listener().close();
+            var accepted = new Carrier.ByTcp(pair.server(), Usage.NONE);
+            assertThatThrownBy(() -> RdmaSocketChannel.accepted(
+                            new RdmaSelectorProvider(), new Jdk.Sockets(null), accepted, pair.listener()))
+                    .isInstanceOf(ClosedChannelException.class);
+            assertThat(pair.client().read(ByteBuffer.allocate(1))).isEqualTo(-1);
         }
     }
 

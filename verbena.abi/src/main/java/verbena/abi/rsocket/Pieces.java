@@ -38,6 +38,9 @@ final class Pieces implements StreamSource {
         addresses[index] = length == 0 ? address : Native.some(address);
         lengths[index] = length;
         bytes += length;
+        if (bytes < 0) {
+            throw new IllegalArgumentException("lengths: " + Long.toUnsignedString(bytes) + " altogether");
+        }
     }
 
     static Pieces one(long address, long length) {

@@ -61,7 +61,7 @@ public final class CompletionCalls {
     }
 
     static long ackCqEvents(long cq, long count) {
-        CompletionQueueHandle.get(cq).onEventsAcknowledged((int) count);
+        CompletionQueueHandle.get(cq).onEventsAcknowledged((int) Math.min(count, Integer.MAX_VALUE));
         return 0;
     }
 

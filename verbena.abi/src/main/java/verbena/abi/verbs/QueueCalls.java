@@ -22,6 +22,7 @@ import verbena.foreign.Memory;
 import verbena.foreign.rdma.VerbsConstants;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
+import verbena.verbs.AddressVector;
 import verbena.verbs.AlternatePath;
 import verbena.verbs.Capability;
 import verbena.verbs.Endpoint;
@@ -370,7 +371,7 @@ public final class QueueCalls {
         }
         if ((mask & VerbsConstants.IBV_QP_ALT_PATH) != 0) {
             to = to.withAlternatePath(new AlternatePath(
-                    AddressCalls.vector(from + QP_ATTR.at("alt_ah_attr")).withPort(port(from, "alt_port_num")),
+                    alternate(from),
                     Memory.getUnsignedShort(from + QP_ATTR.at("alt_pkey_index")),
                     new AckTimeout(number(from, "alt_timeout"))));
         }
@@ -418,12 +419,15 @@ public final class QueueCalls {
         return QpState.values()[code];
     }
 
-    private static int port(long from, String field) {
-        int port = number(from, field);
-        if (port == 0) {
-            throw new IllegalArgumentException(field + ": 0; ports begin with 1");
+    /// Reads an alternate path, which names its port twice. The kernel compares both.
+    private static AddressVector alternate(long from) {
+        AddressVector path = AddressCalls.vector(from + QP_ATTR.at("alt_ah_attr"));
+        int port = number(from, "alt_port_num");
+        if (port == 0 || port != path.port()) {
+            throw new IllegalArgumentException(
+                    "alt_port_num: 1 or more, and that of alt_ah_attr, " + path.port() + ", got " + port);
         }
-        return port;
+        return path;
     }
 
     private static int number(long from, String field) {

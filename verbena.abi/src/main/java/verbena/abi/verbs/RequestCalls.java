@@ -136,6 +136,8 @@ final class RequestCalls {
         }
         if ((kinds & 0xFF) == 1) {
             batch.flushRegion(wrId, rkey, targets);
+        } else if (length < 0 || length > Integer.MAX_VALUE) {
+            throw new IllegalArgumentException("flush: length: " + Long.toUnsignedString(length));
         } else {
             batch.flush(wrId, address, rkey, (int) length, targets);
         }

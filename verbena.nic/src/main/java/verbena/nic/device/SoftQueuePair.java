@@ -12,6 +12,7 @@ import verbena.nic.link.LinkException;
 import verbena.nic.observe.JfrEvents;
 import verbena.provider.Arguments;
 import verbena.provider.PeerConnector;
+import verbena.provider.Timeouts;
 import verbena.transport.Counter;
 import verbena.transport.Counters;
 import verbena.transport.QueuePairParameters;
@@ -453,7 +454,7 @@ public final class SoftQueuePair extends OwnedObject implements DeviceQueuePair 
 
     @Override
     public void keepAlive(Duration silence) {
-        parameters.keepAliveNanos = silence.toNanos();
+        parameters.keepAliveNanos = Timeouts.nanos(silence);
         if (parameters.state == QpState.RTS && type() == QpType.RC) {
             driver.onModified(QpState.RTS, QpState.RTS, engine.nowNanos());
             makeReady();

@@ -19,6 +19,7 @@ import verbena.nic.link.tcp.StreamHandler;
 import verbena.nic.link.tcp.TcpPort;
 import verbena.nic.link.tcp.TcpSocket;
 import verbena.nic.observe.JfrEvents;
+import verbena.provider.Timeouts;
 import verbena.transport.iwarp.StreamBuffer;
 import verbena.verbs.AddressVector;
 import verbena.verbs.Capability;
@@ -43,6 +44,9 @@ import verbena.wire.iwarp.StreamTerms;
 /// be done with them and when. When one of queue pair and stream ends, so does the other. Verbs come from any
 /// thread and are carried out on the engine; what the socket tells comes from the engine.
 final class StreamConnection implements Exchange, StreamHandler, StreamDriver.Owner {
+    /// The longest time that Linux takes (TCP_KEEPIDLE).
+    private static final int KEEP_ALIVE_SECONDS_MAX = 32_767;
+
     private final StreamConnections service;
     private final Gid local;
     /// Active, and 0 until TCP is connected, when the program has bound no port.
@@ -162,8 +166,8 @@ final class StreamConnection implements Exchange, StreamHandler, StreamDriver.Ow
     }
 
     private static int keepAliveSeconds(OwnSide own) {
-        return (int) Math.min(
-                Integer.MAX_VALUE, Math.ceilDiv(own.parameters().keepAlive().toMillis(), 1_000L));
+        long nanos = Timeouts.nanos(own.parameters().keepAlive());
+        return (int) Math.min(KEEP_ALIVE_SECONDS_MAX, Math.ceilDiv(nanos, 1_000_000_000L));
     }
 
     private void attach(OwnSide own, String verb) {

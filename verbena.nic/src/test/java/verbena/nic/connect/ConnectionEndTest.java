@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
@@ -20,6 +21,7 @@ import verbena.verbs.MemoryRegion;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionOptions;
+import verbena.verbs.cm.ConnectionParameters;
 import verbena.verbs.cm.ReceivedMessage;
 import verbena.verbs.cm.WorkRequest;
 
@@ -45,6 +47,21 @@ class ConnectionEndTest {
             assertThatExceptionOfType(ConnectionException.class)
                     .isThrownBy(() -> ends.server().awaitRoom(Duration.ZERO))
                     .matches(e -> e.reason() == Reason.DISCONNECTED);
+        }
+    }
+
+    /// Those who want no probes for long name the longest time that there is.
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "iwarp", "iwarp,link=portable", "shm"})
+    void thePeerMayBeSilentForAsLongAsCanBeSaid(String device) throws Exception {
+        for (Duration silence : new Duration[] {Duration.ofNanos(Long.MAX_VALUE), ChronoUnit.FOREVER.getDuration()}) {
+            var parameters = ConnectionParameters.defaults().withKeepAlive(silence);
+            try (var ends =
+                    ConnectedEnds.of(device, ConnectionOptions.defaults().withParameters(parameters))) {
+                MemoryRegion memory = ends.server().allocate(8, Access.remoteAll());
+                ends.client().write(new byte[] {7}, memory.remote());
+                assertThat(ends.client().read(memory.remote().slice(0, 1))).containsExactly(7);
+            }
         }
     }
 
