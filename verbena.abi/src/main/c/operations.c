@@ -135,6 +135,7 @@ static long is_jvms(uintptr_t from, uintptr_t to) { return verbena_is_jvms(from,
 
 long keep_places(void);
 long call_place(long depth);
+long ask_unseen(char *const *arguments, char *answer, size_t room);
 
 void *const verbena_operations[] = {
 #define OP(name) (void *) name,

@@ -18,7 +18,8 @@
     OP(start_poll) OP(next_poll) OP(end_poll) OP(read_opcode) OP(read_vendor_err) OP(read_byte_len) OP(read_imm_data) \
     OP(read_qp_num) OP(read_src_qp) OP(read_wc_flags) OP(read_slid) OP(read_sl) OP(read_dlid_path_bits) \
     OP(read_completion_ts) OP(read_completion_wallclock_ns) \
-    OP(guarded_copy) OP(guarded_atomic) OP(check_memory) OP(keep_places) OP(call_place) OP(is_jvms)
+    OP(guarded_copy) OP(guarded_atomic) OP(check_memory) OP(keep_places) OP(call_place) OP(ask_unseen) \
+    OP(is_jvms)
 
 enum verbena_operation {
 #define OP(name) VERBENA_OP_##name,

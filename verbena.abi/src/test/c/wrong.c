@@ -1,6 +1,8 @@
 /* Programs that are wrong in one way each, by name; a line that a finding has to name ends with a comment. "sound"
  * does all of that right. One process, two queue pairs of one device. */
 #include "check.h"
+#include <signal.h>
+#include <unistd.h>
 
 enum { BYTES = 4096 };
 
@@ -9,6 +11,7 @@ static struct ibv_pd *pd;
 static struct ibv_cq *cq;
 static struct ibv_qp *near, *far;
 static struct ibv_mr *mr;
+static volatile sig_atomic_t children; /* that have ended */
 static char memory[4 * BYTES] __attribute__((aligned(4096)));
 
 static int post(struct ibv_qp *qp, enum ibv_wr_opcode opcode, char *at, int flags) {
@@ -115,6 +118,17 @@ static void leaked(int wrong) {
     }
 }
 
+/* It has no children, so none of another may come to its notice. */
+static void count_child(int signal) { children += signal == SIGCHLD; }
+
+static void end_without_children(void) {
+    if (children) {
+        printf("%d children that are none of this program\n", (int) children);
+        fflush(stdout);
+        _exit(1);
+    }
+}
+
 static const struct {
     const char *name;
     void (*run)(int wrong);
@@ -126,6 +140,8 @@ int main(int count, char **names) {
         fprintf(stderr, "usage: wrong NAME | sound\n");
         return 2;
     }
+    signal(SIGCHLD, count_child);
+    atexit(end_without_children); /* after the report, which an exit handler of a library prints */
     context = open_first();
     pd = ibv_alloc_pd(context);
     cq = ibv_create_cq(context, 64, NULL, NULL, 0);

@@ -17,6 +17,14 @@ import verbena.verbs.QueuePairAttributes;
 public final class Checker {
     private final Findings findings;
     private final List<Watcher> watchers;
+    /// The watchers that hear of each request and each look: most hear of few of these.
+    private final Watcher[] posts;
+
+    private final Watcher[] submits;
+    private final Watcher[] submitted;
+    private final Watcher[] ends;
+    private final Watcher[] messages;
+    private final Watcher[] polls;
     private final List<TrackedDevice> devices = new CopyOnWriteArrayList<>();
     /// The queue pairs that are open, by number: those of several devices may have the same.
     private final Map<Integer, List<TrackedPair>> pairs = new ConcurrentHashMap<>();
@@ -31,6 +39,27 @@ public final class Checker {
     public Checker(Set<Rule> on, BiFunction<Set<Rule>, Checker, List<Watcher>> rules) {
         findings = new Findings(on);
         watchers = List.copyOf(rules.apply(on, this));
+        posts = hearing("onPost", TrackedRequest.class);
+        submits = hearing("onSubmit", TrackedPair.class, List.class);
+        submitted = hearing("onSubmitted", TrackedPair.class);
+        ends = hearing("onEnd", TrackedRequest.class, boolean.class);
+        messages = hearing("onMessage", TrackedPair.class);
+        polls = hearing("onPoll", TrackedQueue.class, boolean.class);
+    }
+
+    /// Returns the watchers that do something at an event.
+    private Watcher[] hearing(String event, Class<?>... parameters) {
+        return watchers.stream()
+                .filter(each -> doesSomething(each, event, parameters))
+                .toArray(Watcher[]::new);
+    }
+
+    private static boolean doesSomething(Watcher watcher, String event, Class<?>... parameters) {
+        try {
+            return watcher.getClass().getMethod(event, parameters).getDeclaringClass() != Watcher.class;
+        } catch (NoSuchMethodException e) {
+            throw new AssertionError(e);
+        }
     }
 
     public Findings findings() {
@@ -46,16 +75,30 @@ public final class Checker {
 
     /// Hears of requests before they are posted.
     public void onPost(List<TrackedRequest> requests) {
-        for (Watcher each : watchers) {
-            for (TrackedRequest request : requests) {
+        for (TrackedRequest request : requests) {
+            for (Watcher each : posts) {
                 each.onPost(request);
             }
         }
     }
 
+    /// Hears of all send requests of one call, before they are posted.
+    public void onSubmit(TrackedPair pair, List<TrackedRequest> requests) {
+        for (Watcher each : submits) {
+            each.onSubmit(pair, requests);
+        }
+    }
+
+    /// Hears that the device has taken the send requests of one call.
+    public void onSubmitted(TrackedPair pair) {
+        for (Watcher each : submitted) {
+            each.onSubmitted(pair);
+        }
+    }
+
     /// Hears that the program has seen a request end.
     public void onEnd(TrackedRequest request, boolean isOk) {
-        for (Watcher each : watchers) {
+        for (Watcher each : ends) {
             each.onEnd(request, isOk);
         }
     }
@@ -69,7 +112,7 @@ public final class Checker {
 
     /// Hears that the program has taken the receive of a message.
     public void onMessage(TrackedPair pair) {
-        for (Watcher each : watchers) {
+        for (Watcher each : messages) {
             each.onMessage(pair);
         }
     }
@@ -77,7 +120,7 @@ public final class Checker {
     /// Hears of a look at a completion queue.
     public void onPoll(TrackedQueue queue, boolean found) {
         queue.polled();
-        for (Watcher each : watchers) {
+        for (Watcher each : polls) {
             each.onPoll(queue, found);
         }
     }

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import verbena.check.TrackedRequest.Flag;
 import verbena.verbs.internal.Providers;
 import verbena.verbs.spi.SendOperation;
 
@@ -72,7 +73,7 @@ public final class Recorder extends Watcher {
                     + posted.size());
             for (TrackedRequest request : posted) {
                 lines.add(line(pair, request));
-                if (request.isSignaled()) {
+                if (request.has(Flag.SIGNALED)) {
                     underWay.put(request, course);
                 }
             }
@@ -90,8 +91,8 @@ public final class Recorder extends Watcher {
                             case WRITE, WRITE_WITH_IMMEDIATE -> "write";
                             default -> "send";
                         };
-        return "request " + word + " " + request.bytes() + " " + request.isInline() + " " + request.isSignaled() + " "
-                + pair.qpn() + " " + request.rkey() + " " + request.remoteAddress();
+        return "request " + word + " " + request.bytes() + " " + request.isInline() + " " + request.has(Flag.SIGNALED)
+                + " " + pair.qpn() + " " + request.rkey() + " " + request.remoteAddress();
     }
 
     @Override

@@ -122,6 +122,12 @@ public enum Rule {
             "IBTA 10.3.1, 9.7.5: a queue pair takes packets from RTR on, and drops what comes before",
             "the request is sent again after each timeout, and fails when the peer is slower than all attempts",
             "let both ends say that they are in RTR before either posts"),
+    PEER_OTHER(
+            Grade.ERROR,
+            "a request is for a queue pair that is connected with another, or is of another type",
+            "IBTA 9.6.1.1: packets name the queue pair that they are for, and only its peer has the right PSNs",
+            "the request ends with RETRY_EXC_ERR, or the other connection takes its packets for its own",
+            "exchange numbers and addresses for each connection by itself, and create both ends with one type"),
     READ_DEPTH(
             Grade.ERROR,
             "a READ or atomic was posted beyond the depth that the two ends agree on",

@@ -8,6 +8,7 @@ import verbena.verbs.Context;
 public final class TrackedDevice {
     private final Context context;
     private final CallPlace opened;
+    private volatile boolean hasWindows;
     private final Set<TrackedObject> objects = ConcurrentHashMap.newKeySet();
 
     /// @param opened where the program has opened it
@@ -23,6 +24,15 @@ public final class TrackedDevice {
 
     public CallPlace opened() {
         return opened;
+    }
+
+    /// Returns whether the program has ever made a window of it, so that a key may be a window's.
+    public boolean hasWindows() {
+        return hasWindows;
+    }
+
+    public void addWindow() {
+        hasWindows = true;
     }
 
     /// Returns the objects that the program has made and not closed.

@@ -4,6 +4,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import verbena.check.TrackedRequest.Flag;
 import verbena.verbs.QpState;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairAttributes;
@@ -112,7 +113,7 @@ public final class TrackedPair extends TrackedObject implements TrackedQueue.Sou
             for (TrackedRequest each : requests) {
                 sends.add(each);
                 each.number(++posted);
-                due += each.isSignaled() ? 1 : 0;
+                due += each.has(Flag.SIGNALED) ? 1 : 0;
                 messages += takesReceive(each) ? 1 : 0;
             }
         }
@@ -124,7 +125,8 @@ public final class TrackedPair extends TrackedObject implements TrackedQueue.Sou
         SendOperation operation = request.operation();
         return operation != null
                 && switch (operation) {
-                    case SEND, SEND_WITH_IMMEDIATE, SEND_WITH_INVALIDATE, WRITE_WITH_IMMEDIATE -> !request.isFaulty();
+                    case SEND, SEND_WITH_IMMEDIATE, SEND_WITH_INVALIDATE, WRITE_WITH_IMMEDIATE ->
+                        !request.has(Flag.FAULTY);
                     default -> false;
                 };
     }
@@ -140,7 +142,7 @@ public final class TrackedPair extends TrackedObject implements TrackedQueue.Sou
         synchronized (this) {
             for (TrackedRequest each : requests) {
                 if (sends.remove(each)) {
-                    due += each.isSignaled() ? 1 : 0;
+                    due += each.has(Flag.SIGNALED) ? 1 : 0;
                     messages -= takesReceive(each) ? 1 : 0;
                 }
             }
@@ -176,8 +178,8 @@ public final class TrackedPair extends TrackedObject implements TrackedQueue.Sou
             while (true) {
                 TrackedRequest oldest = sends.removeFirst();
                 ended.add(oldest);
-                due += oldest.isSignaled() ? 1 : 0;
-                if (oldest.wrId() == wrId && (oldest.isSignaled() || !isOk)) {
+                due += oldest.has(Flag.SIGNALED) ? 1 : 0;
+                if (oldest.wrId() == wrId && (oldest.has(Flag.SIGNALED) || !isOk)) {
                     break;
                 }
             }
@@ -188,7 +190,7 @@ public final class TrackedPair extends TrackedObject implements TrackedQueue.Sou
 
     private boolean holds(long wrId, boolean isOk) {
         for (TrackedRequest each : sends) {
-            if (each.wrId() == wrId && (each.isSignaled() || !isOk)) {
+            if (each.wrId() == wrId && (each.has(Flag.SIGNALED) || !isOk)) {
                 return true;
             }
         }
@@ -216,7 +218,7 @@ public final class TrackedPair extends TrackedObject implements TrackedQueue.Sou
         synchronized (this) {
             dropped = new ArrayList<>(sends);
             for (TrackedRequest each : sends) {
-                due += each.isSignaled() ? 1 : 0;
+                due += each.has(Flag.SIGNALED) ? 1 : 0;
             }
             sends.clear();
         }
@@ -235,7 +237,8 @@ public final class TrackedPair extends TrackedObject implements TrackedQueue.Sou
         if (last == null || last.state() == QpState.RESET || last.state() == QpState.INIT) {
             return false;
         }
-        boolean sends = queue == queues.send && sendsUnderWay().stream().anyMatch(TrackedRequest::isSignaled);
+        boolean sends =
+                queue == queues.send && sendsUnderWay().stream().anyMatch(request -> request.has(Flag.SIGNALED));
         return sends || (queue == queues.receive && !queues.receives.isEmpty());
     }
 

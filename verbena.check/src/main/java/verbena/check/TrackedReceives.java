@@ -3,6 +3,7 @@ package verbena.check;
 import java.util.ArrayDeque;
 import java.util.Iterator;
 import java.util.List;
+import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /// The receives of a queue pair, or of a shared receive queue, that the program has posted and not seen complete.
@@ -10,11 +11,27 @@ public final class TrackedReceives {
     private final ArrayDeque<TrackedRequest> posted = new ArrayDeque<>();
     private final boolean isShared;
     private long total;
+    /// The limit that is armed, as the device says.
+    private final IntSupplier limit;
+
+    private int armed;
     private volatile boolean hasLimit;
 
-    /// @param isShared whether several queue pairs take from it
-    public TrackedReceives(boolean isShared) {
+    private TrackedReceives(boolean isShared, IntSupplier limit) {
         this.isShared = isShared;
+        this.limit = limit;
+    }
+
+    /// Returns those of one queue pair.
+    public static TrackedReceives own() {
+        return new TrackedReceives(false, () -> 0);
+    }
+
+    /// Returns those that several queue pairs take.
+    ///
+    /// @param limit returns the limit that is armed; 0 after its event
+    public static TrackedReceives shared(IntSupplier limit) {
+        return new TrackedReceives(true, limit);
     }
 
     public boolean isShared() {
@@ -23,6 +40,9 @@ public final class TrackedReceives {
 
     /// Notes receives that are about to be posted.
     public synchronized void add(List<TrackedRequest> requests) {
+        if (hasLimit && posted.size() < armed && limit.getAsInt() == 0) {
+            hasLimit = false; // its event has come, and the program goes on without another
+        }
         posted.addAll(requests);
         total += requests.size();
     }
@@ -72,12 +92,13 @@ public final class TrackedReceives {
         total = 0;
     }
 
-    /// Notes that the program is told before the queue is empty.
-    public void arm() {
+    /// Notes that the program gets an event when fewer than some receives are left.
+    public synchronized void arm(int below) {
+        armed = below;
         hasLimit = true;
     }
 
-    /// Returns whether the program was ever told before the queue is empty.
+    /// Returns whether the program gets an event before the queue is empty, or has got one since it last posted.
     public boolean hasLimit() {
         return hasLimit;
     }

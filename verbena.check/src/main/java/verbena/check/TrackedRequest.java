@@ -1,9 +1,11 @@
 package verbena.check;
 
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Arrays;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import verbena.verbs.Access;
+import verbena.verbs.AddressVector;
 import verbena.verbs.spi.SendOperation;
 
 /// A request of the program, from the moment before it is posted. The thread that posts it fills it; it does not
@@ -33,16 +35,43 @@ public final class TrackedRequest {
         }
     }
 
+    /// A property that the program has given to a request.
+    public enum Flag {
+        /// The request asks for a completion.
+        SIGNALED,
+        /// The request waits for READs and atomics before it.
+        FENCED,
+        /// The request cannot be carried out, as its poster knows.
+        FAULTY
+    }
+
+    /// The part of a request that only some operations have.
+    public sealed interface Detail permits Destination, Binding {}
+
+    /// The queue pair that a datagram is for.
+    ///
+    /// @param handle the address handle
+    /// @param path that of the handle
+    public record Destination(Object handle, AddressVector path, int qpn, int qkey) implements Detail {}
+
+    /// The bytes of a region that a window is bound to.
+    ///
+    /// @param address of the first byte, as peers name those of the region
+    public record Binding(TrackedRegion region, long address, long length, Set<Access> access) implements Detail {}
+
+    private static final Piece[] NO_PIECES = {};
+
     private final @Nullable TrackedObject poster;
     private final @Nullable SendOperation operation;
     private final long wrId;
     private final long remoteAddress;
     private final int rkey;
-    private final List<Piece> pieces = new ArrayList<>(1);
-    private boolean isSignaled;
-    private boolean isFenced;
-    private boolean isFaulty;
+    private Piece[] pieces = NO_PIECES;
+    /// The flags, a bit for each.
+    private int flags;
+
     private long inlineBytes;
+    private @Nullable Detail detail;
     private CallPlace place = CallPlace.NONE;
     private long number;
     private long note;
@@ -95,8 +124,24 @@ public final class TrackedRequest {
         return rkey;
     }
 
-    public List<Piece> pieces() {
+    /// Returns its pieces, in order.
+    public Piece[] pieces() {
         return pieces;
+    }
+
+    /// Adds a piece.
+    public void add(Piece piece) {
+        pieces = Arrays.copyOf(pieces, pieces.length + 1);
+        pieces[pieces.length - 1] = piece;
+    }
+
+    /// Returns what only its operation has; null when there is nothing.
+    public @Nullable Detail detail() {
+        return detail;
+    }
+
+    public void detail(Detail of) {
+        detail = of;
     }
 
     /// Returns the bytes of all its pieces.
@@ -117,29 +162,12 @@ public final class TrackedRequest {
         inlineBytes += bytes;
     }
 
-    public boolean isSignaled() {
-        return isSignaled;
+    public boolean has(Flag flag) {
+        return (flags & 1 << flag.ordinal()) != 0;
     }
 
-    public void signal() {
-        isSignaled = true;
-    }
-
-    public boolean isFenced() {
-        return isFenced;
-    }
-
-    public void fence() {
-        isFenced = true;
-    }
-
-    /// Returns whether it cannot be carried out, as its poster knows.
-    public boolean isFaulty() {
-        return isFaulty;
-    }
-
-    public void fail() {
-        isFaulty = true;
+    public void set(Flag flag) {
+        flags |= 1 << flag.ordinal();
     }
 
     /// Returns where it was posted.

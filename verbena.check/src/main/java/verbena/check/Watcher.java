@@ -1,7 +1,6 @@
 package verbena.check;
 
 import java.util.List;
-import verbena.verbs.AddressVector;
 import verbena.verbs.QpState;
 
 /// Hears what the program does, and tells findings. Any thread calls; several at once.
@@ -11,9 +10,6 @@ public abstract class Watcher {
 
     /// Hears of all send requests of one call.
     public void onSubmit(TrackedPair pair, List<TrackedRequest> requests) {}
-
-    /// Hears where a datagram that is being filled is to go.
-    public void onAddress(TrackedPair pair, AddressVector to, int qpn, int qkey) {}
 
     /// Hears that the device has taken the send requests of one call.
     public void onSubmitted(TrackedPair pair) {}
@@ -40,9 +36,6 @@ public abstract class Watcher {
 
     /// Hears that a thread has handed over what it knows to other threads, or has taken it over.
     public void onHandOver(Object by, boolean isRelease) {}
-
-    /// Hears that a datagram that is being filled names an address handle.
-    public void onHandle(TrackedRequest request, Object handle) {}
 
     /// Hears that an address handle was closed.
     public void onHandleClosed(TrackedDevice device, Object handle) {}

@@ -1,5 +1,7 @@
 package verbena.checked;
 
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.Arrays;
 import java.util.EnumSet;
 import verbena.check.Checker;
@@ -17,10 +19,18 @@ import verbena.verbs.QueuePairOptions;
 import verbena.verbs.WorkCompletion;
 
 /// A comparison of posting and polling with the layer in front and without: WRITEs of 64 bytes, one outstanding at a
-/// time. Rounds with and without alternate, and the medians count. Arguments: the device, and how many WRITEs in each
-/// of 600 rounds.
+/// time. Rounds with and without alternate, and the medians count. Processor time is that of the posting thread, so
+/// other
+/// programs change it little. Arguments: the device, and how many WRITEs in each of 600 rounds.
 final class PostingCost implements AutoCloseable {
     private static final int ROUNDS = 600;
+    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+
+    /// The costs of a WRITE in each round.
+    private static final class Costs {
+        final double[] nanos = new double[ROUNDS];
+        final double[] processorNanos = new double[ROUNDS];
+    }
 
     private final Context context;
     private final ProtectionDomain domain;
@@ -47,23 +57,27 @@ final class PostingCost implements AutoCloseable {
         Device device = Device.named(args[0]);
         int writes = Integer.parseInt(args[1]);
         var checker = new Checker(EnumSet.allOf(Rule.class), Watchers::of);
-        var off = new double[ROUNDS];
-        var on = new double[ROUNDS];
-        var times = new double[ROUNDS];
+        var off = new Costs();
+        var on = new Costs();
         try (var bare = new PostingCost(device);
                 var checked = new PostingCost(CheckProvider.over("checked", device, checker))) {
             for (int i = 0; i < ROUNDS; i++) {
-                off[i] = bare.nanos(writes);
-                on[i] = checked.nanos(writes);
-                times[i] = on[i] / off[i];
+                bare.write(writes, off, i);
+                checked.write(writes, on, i);
             }
         }
-        System.out.printf(
-                "%s: %.0f ns off, %.0f ns on, %.2f times, after %,d checked WRITEs%n",
-                args[0], median(off), median(on), median(times), (long) ROUNDS * writes);
+        print(args[0] + ", real time", off.nanos, on.nanos);
+        print(args[0] + ", processor time", off.processorNanos, on.processorNanos);
+        System.out.printf("%,d checked WRITEs%n", (long) ROUNDS * writes);
         Runtime runtime = Runtime.getRuntime();
         System.gc();
         System.out.printf("%d KB of heap are used%n", (runtime.totalMemory() - runtime.freeMemory()) >> 10);
+    }
+
+    private static void print(String what, double[] off, double[] on) {
+        var times = new double[ROUNDS];
+        Arrays.setAll(times, i -> on[i] / off[i]);
+        System.out.printf("%s: %.0f ns off, %.0f ns on, %.2f times%n", what, median(off), median(on), median(times));
     }
 
     private static double median(double[] of) {
@@ -72,15 +86,17 @@ final class PostingCost implements AutoCloseable {
         return sorted[ROUNDS / 2];
     }
 
-    private double nanos(int writes) {
+    private void write(int writes, Costs costs, int round) {
         long begin = System.nanoTime();
+        long processorBegin = THREADS.getCurrentThreadCpuTime();
         for (int i = 0; i < writes; i++) {
             here.postWrite(i, local.slice(0, 64), remote.remote());
             while (!queue.poll(wc)) {
                 Thread.onSpinWait();
             }
         }
-        return (double) (System.nanoTime() - begin) / writes;
+        costs.processorNanos[round] = (double) (THREADS.getCurrentThreadCpuTime() - processorBegin) / writes;
+        costs.nanos[round] = (double) (System.nanoTime() - begin) / writes;
     }
 
     @Override

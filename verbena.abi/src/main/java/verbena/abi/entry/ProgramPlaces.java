@@ -1,13 +1,12 @@
 package verbena.abi.entry;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
-import java.io.BufferedReader;
-import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Path;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -38,6 +37,9 @@ final class ProgramPlaces {
     private static final int ELF_TYPE = 16;
 
     private static final short ELF_FIXED = 2;
+
+    /// Bytes of an answer of addr2line, with the names of all functions that are inline at a place.
+    private static final long ANSWER = 1 << 16;
 
     private ProgramPlaces() {}
 
@@ -78,7 +80,7 @@ final class ProgramPlaces {
         }
         String where = file.substring(file.lastIndexOf('/') + 1);
         String offsetText = "0x" + Long.toHexString(offset);
-        List<String> lines = addr2line(Path.of(file), offsetText);
+        List<String> lines = addr2line(file, offsetText);
         boolean isNamed = false;
         for (int i = 0; i + 1 < lines.size(); i += 2) { // inline functions first
             Matcher source = SOURCE.matcher(lines.get(i + 1));
@@ -95,17 +97,24 @@ final class ProgramPlaces {
                 : Optional.of(new StackTraceElement(where, function.isEmpty() ? offsetText : function, offsetText, -1));
     }
 
-    /// Returns pairs of lines, a function and its place in a source; none when addr2line is not installed.
-    private static List<String> addr2line(Path file, String offset) {
-        try {
-            Process running = new ProcessBuilder("addr2line", "-f", "-i", "-C", "-e", file.toString(), offset)
-                    .redirectError(ProcessBuilder.Redirect.DISCARD)
-                    .start();
-            try (BufferedReader answer = running.inputReader()) {
-                return answer.readAllLines();
+    /// Returns pairs of lines, a function and its place in a source; none when addr2line is not installed. The program
+    /// does not notice the child (`call.c`).
+    private static List<String> addr2line(String file, String offset) {
+        List<String> command = List.of("addr2line", "-f", "-i", "-C", "-e", file, offset);
+        try (var arena = Arena.ofConfined()) {
+            MemorySegment arguments = arena.allocate(JAVA_LONG, command.size() + 1L); // the last is NULL
+            for (int i = 0; i < command.size(); i++) {
+                arguments.setAtIndex(
+                        JAVA_LONG, i, arena.allocateFrom(command.get(i)).address());
             }
-        } catch (IOException e) {
-            return List.of();
+            MemorySegment answer = arena.allocate(ANSWER);
+            long bytes = SystemFunction.at(Operations.address("ask_unseen"))
+                    .call(arguments.address(), answer.address(), ANSWER);
+            return bytes <= 0
+                    ? List.of()
+                    : new String(answer.asSlice(0, bytes).toArray(JAVA_BYTE), StandardCharsets.UTF_8)
+                            .lines()
+                            .toList();
         }
     }
 }

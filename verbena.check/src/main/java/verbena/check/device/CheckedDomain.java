@@ -89,6 +89,7 @@ final class CheckedDomain extends CheckedObject<ProtectionDomain> implements Pro
 
     @Override
     public MemoryWindow allocateWindow(MemoryWindow.Type type) {
+        layer().device().addWindow();
         return new CheckedWindow(layer(), inner().allocateWindow(type));
     }
 

@@ -45,7 +45,7 @@ final class CheckedPair extends CheckedObject<QueuePair> implements QueuePair {
         }
         SharedReceiveQueue shared = options.sharedReceiveQueue().orElse(null);
         TrackedReceives receives =
-                shared instanceof CheckedSharedQueue checked ? checked.receives() : new TrackedReceives(false);
+                shared instanceof CheckedSharedQueue checked ? checked.receives() : TrackedReceives.own();
         var queues = new TrackedPair.Queues(send.tracked(), receive.tracked(), receives);
         var tracked = new TrackedPair(layer.device(), inner, options, queues, CallPlace.here());
         queues.send().sources().add(tracked);

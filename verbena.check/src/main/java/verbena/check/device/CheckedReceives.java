@@ -35,7 +35,7 @@ final class CheckedReceives implements ReceiveBatch {
     public ReceiveBatch sge(MemoryRegion region, long offset, long length) {
         batch.step(() -> inner.sge(CheckedObject.below(region), offset, length), request -> {
             if (region instanceof CheckedRegion checked) {
-                request.pieces().add(Layer.piece(checked.tracked(), offset, length));
+                request.add(Layer.piece(checked.tracked(), offset, length));
             }
         });
         return this;
@@ -43,9 +43,7 @@ final class CheckedReceives implements ReceiveBatch {
 
     @Override
     public ReceiveBatch sge(int lkey, long address, long length) {
-        batch.step(
-                () -> inner.sge(lkey, address, length),
-                request -> request.pieces().add(layer.piece(lkey, address, length)));
+        batch.step(() -> inner.sge(lkey, address, length), request -> request.add(layer.piece(lkey, address, length)));
         return this;
     }
 

@@ -7,6 +7,9 @@ import java.util.function.Consumer;
 import verbena.check.CallPlace;
 import verbena.check.TrackedPair;
 import verbena.check.TrackedRequest;
+import verbena.check.TrackedRequest.Binding;
+import verbena.check.TrackedRequest.Destination;
+import verbena.check.TrackedRequest.Flag;
 import verbena.verbs.Access;
 import verbena.verbs.AddressHandle;
 import verbena.verbs.FlushTarget;
@@ -43,7 +46,7 @@ class CheckedSends implements SendBatch {
     private SendBatch begun(SendOperation operation, long wrId, long remoteAddress, int rkey) {
         var request = new TrackedRequest(pair, operation, wrId, remoteAddress, rkey);
         if (pair.options().signalAll()) {
-            request.signal();
+            request.set(Flag.SIGNALED);
         }
         batch.begin(request);
         return this;
@@ -138,23 +141,26 @@ class CheckedSends implements SendBatch {
             Set<Access> access) {
         begin(() -> inner.bindWindow(
                 wrId, CheckedObject.below(window), rkey, CheckedObject.below(region), address, length, access));
-        return begun(SendOperation.BIND_WINDOW, wrId, 0, rkey);
+        begun(SendOperation.BIND_WINDOW, wrId, 0, rkey);
+        return step(() -> {}, request -> {
+            if (region instanceof CheckedRegion checked) {
+                request.detail(new Binding(checked.tracked(), address, length, access));
+            }
+        });
     }
 
     @Override
     public final SendBatch sge(MemoryRegion region, long offset, long length) {
         return step(() -> inner.sge(CheckedObject.below(region), offset, length), request -> {
             if (region instanceof CheckedRegion checked) {
-                request.pieces().add(Layer.piece(checked.tracked(), offset, length));
+                request.add(Layer.piece(checked.tracked(), offset, length));
             }
         });
     }
 
     @Override
     public final SendBatch sge(int lkey, long address, long length) {
-        return step(
-                () -> inner.sge(lkey, address, length),
-                request -> request.pieces().add(layer.piece(lkey, address, length)));
+        return step(() -> inner.sge(lkey, address, length), request -> request.add(layer.piece(lkey, address, length)));
     }
 
     @Override
@@ -164,12 +170,12 @@ class CheckedSends implements SendBatch {
 
     @Override
     public final SendBatch signaled() {
-        return step(inner::signaled, TrackedRequest::signal);
+        return step(inner::signaled, request -> request.set(Flag.SIGNALED));
     }
 
     @Override
     public final SendBatch fenced() {
-        return step(inner::fenced, TrackedRequest::fence);
+        return step(inner::fenced, request -> request.set(Flag.FENCED));
     }
 
     @Override
@@ -179,10 +185,9 @@ class CheckedSends implements SendBatch {
 
     @Override
     public final SendBatch to(AddressHandle handle, int qpn, int qkey) {
-        return step(() -> inner.to(CheckedObject.below(handle), qpn, qkey), request -> {
-            layer.checker().hear(watcher -> watcher.onHandle(request, handle));
-            layer.checker().hear(watcher -> watcher.onAddress(pair, handle.vector(), qpn, qkey));
-        });
+        return step(
+                () -> inner.to(CheckedObject.below(handle), qpn, qkey),
+                request -> request.detail(new Destination(handle, handle.vector(), qpn, qkey)));
     }
 
     @Override
@@ -196,9 +201,9 @@ class CheckedSends implements SendBatch {
     }
 
     private int submit(List<TrackedRequest> posted) {
-        layer.checker().hear(watcher -> watcher.onSubmit(pair, posted));
+        layer.checker().onSubmit(pair, posted);
         int handed = inner.submit();
-        layer.checker().hear(watcher -> watcher.onSubmitted(pair));
+        layer.checker().onSubmitted(pair);
         return handed;
     }
 

@@ -8,10 +8,11 @@ import verbena.verbs.SharedReceiveQueue;
 
 /// The layer in front of a shared receive queue.
 final class CheckedSharedQueue extends CheckedObject<SharedReceiveQueue> implements SharedReceiveQueue {
-    private final TrackedReceives receives = new TrackedReceives(true);
+    private final TrackedReceives receives;
 
     CheckedSharedQueue(Layer layer, SharedReceiveQueue inner) {
         super(layer, inner);
+        this.receives = TrackedReceives.shared(inner::limit);
     }
 
     @Override
@@ -52,7 +53,7 @@ final class CheckedSharedQueue extends CheckedObject<SharedReceiveQueue> impleme
     public void armLimit(int limit) {
         inner().armLimit(limit);
         if (limit > 0) {
-            receives.arm();
+            receives.arm(limit);
         }
     }
 

@@ -1,7 +1,7 @@
 package verbena.check.device;
 
 import verbena.check.TrackedPair;
-import verbena.check.TrackedRequest;
+import verbena.check.TrackedRequest.Flag;
 import verbena.verbs.SendBatch;
 import verbena.verbs.WcStatus;
 import verbena.verbs.internal.FaultySends;
@@ -17,6 +17,6 @@ final class FaultyCheckedSends extends CheckedSends implements FaultySends {
 
     @Override
     public void fail(WcStatus status, String cause) {
-        step(() -> faulty.fail(status, cause), TrackedRequest::fail);
+        step(() -> faulty.fail(status, cause), request -> request.set(Flag.FAULTY));
     }
 }

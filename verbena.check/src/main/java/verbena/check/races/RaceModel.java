@@ -2,7 +2,6 @@ package verbena.check.races;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -49,7 +48,8 @@ public final class RaceModel {
 
     private final Listener listener;
     private final boolean isOneActor;
-    private final Map<Integer, Intervals<Access>> spaces = new HashMap<>();
+    /// The accesses to the memory of each process, by its number.
+    private final List<Intervals<Access>> spaces = new ArrayList<>();
     private final ArrayDeque<RaceStep> ended = new ArrayDeque<>();
     private final ArrayDeque<RaceStep> heard = new ArrayDeque<>();
     private final Map<Object, Clock> released = new LinkedHashMap<>() {
@@ -193,7 +193,11 @@ public final class RaceModel {
     }
 
     private Intervals<Access> index(Access access) {
-        return spaces.computeIfAbsent(access.memory().space(), _ -> new Intervals<>());
+        int space = access.memory().space();
+        while (spaces.size() <= space) {
+            spaces.add(new Intervals<>());
+        }
+        return spaces.get(space);
     }
 
     /// Finds out whether a reader looks at a version: at a word of the same memory before its READ, or after it.

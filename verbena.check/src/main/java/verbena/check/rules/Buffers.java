@@ -9,6 +9,7 @@ import verbena.check.Findings;
 import verbena.check.Rule;
 import verbena.check.TrackedPair;
 import verbena.check.TrackedRequest;
+import verbena.check.TrackedRequest.Flag;
 import verbena.check.TrackedRequest.Piece;
 import verbena.check.Watcher;
 import verbena.check.races.Intervals;
@@ -36,7 +37,7 @@ final class Buffers extends Watcher {
 
     private static boolean gathers(TrackedRequest request) {
         SendOperation operation = request.operation();
-        return operation != null && operation.carriesData() && !request.isInline() && !request.isFaulty();
+        return operation != null && operation.carriesData() && !request.isInline() && !request.has(Flag.FAULTY);
     }
 
     @Override
@@ -57,10 +58,10 @@ final class Buffers extends Watcher {
     }
 
     private void checkPieces(TrackedRequest request) {
-        List<Piece> pieces = request.pieces();
-        for (int i = 1; i < pieces.size(); i++) {
+        Piece[] pieces = request.pieces();
+        for (int i = 1; i < pieces.length; i++) {
             for (int j = 0; j < i; j++) {
-                if (pieces.get(i).overlaps(pieces.get(j))) {
+                if (pieces[i].overlaps(pieces[j])) {
                     findings.tell(
                             Rule.TARGET_SHARED,
                             "two pieces of a " + name(request) + " have the same bytes.",
@@ -75,8 +76,8 @@ final class Buffers extends Watcher {
 
     @Override
     public void onSubmit(TrackedPair pair, List<TrackedRequest> requests) {
-        TrackedPair peer =
-                pair.options().type() == QpType.RC ? checker.peer(pair).orElse(null) : null;
+        boolean isMeeting = pair.options().type() == QpType.RC && Credits.hasMessage(requests);
+        TrackedPair peer = isMeeting ? checker.peer(pair).orElse(null) : null;
         if (peer != null && !peer.queues().receives().isShared()) {
             Credits.eachMet(peer.queues().receives(), requests, pair.messages(), this::checkUntouched);
         }
@@ -131,7 +132,7 @@ final class Buffers extends Watcher {
                     request.place(),
                     "the bytes are filled",
                     filled.place());
-        } else if (!request.isFenced()) {
+        } else if (!request.has(Flag.FENCED)) {
             findings.tell(
                     Rule.READ_UNFENCED,
                     "a " + name(request) + " sends the result of an outstanding " + name(filled)

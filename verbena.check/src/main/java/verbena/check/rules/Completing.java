@@ -9,6 +9,7 @@ import verbena.check.Rule;
 import verbena.check.TrackedPair;
 import verbena.check.TrackedQueue;
 import verbena.check.TrackedRequest;
+import verbena.check.TrackedRequest.Flag;
 import verbena.check.Watcher;
 import verbena.verbs.QpType;
 
@@ -52,7 +53,8 @@ final class Completing extends Watcher {
     @Override
     public void onFull(TrackedPair pair, List<TrackedRequest> pending, CallPlace where) {
         List<TrackedRequest> underWay = pair.sendsUnderWay();
-        boolean isStuck = Stream.concat(underWay.stream(), pending.stream()).noneMatch(TrackedRequest::isSignaled);
+        boolean isStuck =
+                Stream.concat(underWay.stream(), pending.stream()).noneMatch(request -> request.has(Flag.SIGNALED));
         if (isStuck && !underWay.isEmpty()) {
             findings.tell(
                     Rule.QUEUE_STUCK,

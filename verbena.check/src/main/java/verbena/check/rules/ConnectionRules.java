@@ -1,9 +1,6 @@
 package verbena.check.rules;
 
-import java.util.Collections;
 import java.util.List;
-import java.util.Map;
-import java.util.WeakHashMap;
 import verbena.check.CallPlace;
 import verbena.check.Checker;
 import verbena.check.Findings;
@@ -12,8 +9,9 @@ import verbena.check.TrackedDevice;
 import verbena.check.TrackedObject;
 import verbena.check.TrackedPair;
 import verbena.check.TrackedRequest;
+import verbena.check.TrackedRequest.Destination;
+import verbena.check.TrackedRequest.Flag;
 import verbena.check.Watcher;
-import verbena.verbs.AddressVector;
 import verbena.verbs.QpState;
 import verbena.verbs.QpType;
 import verbena.verbs.QueuePairAttributes;
@@ -23,8 +21,6 @@ import verbena.verbs.spi.SendOperation;
 final class ConnectionRules extends Watcher {
     private final Checker checker;
     private final Findings findings;
-    /// The address handles of datagrams that are not over, as far as the rules know.
-    private final Map<TrackedRequest, Object> handles = Collections.synchronizedMap(new WeakHashMap<>());
 
     ConnectionRules(Checker checker) {
         this.checker = checker;
@@ -100,18 +96,17 @@ final class ConnectionRules extends Watcher {
         }
     }
 
-    @Override
-    public void onAddress(TrackedPair pair, AddressVector to, int qpn, int qkey) {
-        for (TrackedPair each : checker.at(to, qpn)) {
+    private void checkQkey(TrackedPair pair, TrackedRequest request, Destination to) {
+        for (TrackedPair each : checker.at(to.path(), to.qpn())) {
             QueuePairAttributes its = each.attributes();
             QueuePairAttributes own = pair.attributes();
             // With the highest bit the queue pair's own is taken, IBTA 10.2.5.
-            int sent = qkey < 0 && own != null ? own.qkey() : qkey;
+            int sent = to.qkey() < 0 && own != null ? own.qkey() : to.qkey();
             if (each.options().type() == QpType.UD && its != null && its.qkey() != sent) {
                 findings.tell(
                         Rule.QKEY_MISMATCH,
                         "a datagram has Q_Key " + sent + "; its queue pair has " + its.qkey() + ".",
-                        CallPlace.here(),
+                        request.place(),
                         "the queue pair was set",
                         each.connected());
             }
@@ -125,10 +120,15 @@ final class ConnectionRules extends Watcher {
         if (pair == null || operation == null) {
             return;
         }
+        if (request.detail() instanceof Destination to) {
+            checkQkey(pair, request, to);
+        }
         QueuePairAttributes own = pair.attributes();
         TrackedPair peer = checker.peer(pair).orElse(null);
         if (peer == null && own != null && own.peer().path().isPresent()) {
-            checkReady(request, own);
+            checkReady(request, pair, own);
+        } else if (peer != null && peer.options().type() != pair.options().type()) {
+            tellOther(request, "is " + peer.options().type(), peer);
         }
         if (operation != SendOperation.READ && !operation.isAtomic()) {
             return;
@@ -148,10 +148,12 @@ final class ConnectionRules extends Watcher {
         }
     }
 
-    /// Tells of a request for a queue pair of this process that has not come to RTR.
-    private void checkReady(TrackedRequest request, QueuePairAttributes own) {
-        for (TrackedPair each :
-                checker.at(own.peer().path().orElseThrow(), own.peer().destinationQpn())) {
+    /// Tells of a request for a queue pair of this process that has not come to RTR, or is another's peer. The number
+    /// may stand for a queue pair of another device too.
+    private void checkReady(TrackedRequest request, TrackedPair pair, QueuePairAttributes own) {
+        int number = own.peer().destinationQpn();
+        List<TrackedPair> all = checker.at(own.peer().path().orElseThrow(), number);
+        for (TrackedPair each : all) {
             QueuePairAttributes its = each.attributes();
             if (its == null || its.state() == QpState.RESET || its.state() == QpState.INIT) {
                 findings.tell(
@@ -161,8 +163,28 @@ final class ConnectionRules extends Watcher {
                         request.place(),
                         "the peer was made",
                         each.made());
+            } else if (all.size() == 1 && isOther(each, its, pair)) {
+                tellOther(request, "is connected with number " + its.peer().destinationQpn(), each);
             }
         }
+    }
+
+    private static boolean isOther(TrackedPair each, QueuePairAttributes its, TrackedPair pair) {
+        boolean isOfSameDevice =
+                each.device().context().device().equals(pair.device().context().device());
+        return isOfSameDevice
+                && its.state() != QpState.ERR
+                && its.peer().path().isPresent()
+                && its.peer().destinationQpn() != pair.qpn();
+    }
+
+    private void tellOther(TrackedRequest request, String what, TrackedPair peer) {
+        findings.tell(
+                Rule.PEER_OTHER,
+                "a request is for number " + peer.qpn() + ", which " + what + ".",
+                request.place(),
+                "that one was set",
+                peer.connected());
     }
 
     @Override
@@ -178,16 +200,11 @@ final class ConnectionRules extends Watcher {
     }
 
     @Override
-    public void onHandle(TrackedRequest request, Object handle) {
-        handles.put(request, handle);
-    }
-
-    @Override
     public void onHandleClosed(TrackedDevice device, Object handle) {
         for (TrackedObject object : device.objects()) {
             if (object instanceof TrackedPair pair) {
                 for (TrackedRequest each : pair.sendsUnderWay()) {
-                    if (handles.get(each) == handle) {
+                    if (each.detail() instanceof Destination to && to.handle() == handle) {
                         findings.tell(
                                 Rule.HANDLE_BUSY,
                                 "an address handle was closed that an outstanding datagram names.",
@@ -205,7 +222,7 @@ final class ConnectionRules extends Watcher {
     public void onClose(TrackedPair pair, QpState before, List<TrackedRequest> lost) {
         if (before == QpState.RTS || before == QpState.SQD) {
             List<TrackedRequest> awaited = lost.stream()
-                    .filter(request -> !request.isReceive() && request.isSignaled())
+                    .filter(request -> !request.isReceive() && request.has(Flag.SIGNALED))
                     .toList();
             tellLost(Rule.CLOSE_BUSY, "closed", awaited, awaited.size());
         }

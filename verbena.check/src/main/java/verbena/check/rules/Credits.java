@@ -8,6 +8,7 @@ import verbena.check.Rule;
 import verbena.check.TrackedPair;
 import verbena.check.TrackedReceives;
 import verbena.check.TrackedRequest;
+import verbena.check.TrackedRequest.Destination;
 import verbena.check.Watcher;
 import verbena.verbs.QpState;
 import verbena.verbs.QpType;
@@ -38,11 +39,31 @@ final class Credits extends Watcher {
                     "the queue pair was made",
                     pair.made());
         }
+        if (request.detail() instanceof Destination to) {
+            checkDatagram(request, to);
+        }
+    }
+
+    /// Tells of a datagram for which each of the posted receives is too short: which of them it takes is not known.
+    private void checkDatagram(TrackedRequest request, Destination to) {
+        List<TrackedPair> all = checker.at(to.path(), to.qpn());
+        List<TrackedRequest> receives =
+                all.size() == 1 ? all.getFirst().queues().receives().underWay() : List.of();
+        long bytes = GRH_BYTES + request.bytes();
+        if (!receives.isEmpty() && receives.stream().allMatch(each -> each.bytes() < bytes)) {
+            findings.tell(
+                    Rule.UD_SHORT,
+                    "a datagram of " + request.bytes() + " bytes takes " + bytes + ", and the oldest receive has "
+                            + receives.getFirst().bytes() + ".",
+                    request.place(),
+                    "the receive was posted",
+                    receives.getFirst().place());
+        }
     }
 
     @Override
     public void onSubmit(TrackedPair pair, List<TrackedRequest> requests) {
-        if (pair.options().type() != QpType.RC || requests.stream().noneMatch(TrackedPair::takesReceive)) {
+        if (pair.options().type() != QpType.RC || !hasMessage(requests)) {
             return;
         }
         TrackedPair peer = checker.peer(pair).orElse(null);
@@ -67,6 +88,16 @@ final class Credits extends Watcher {
                     "the peer was made",
                     peer.made());
         }
+    }
+
+    /// Returns whether one of the requests takes a receive of the peer.
+    static boolean hasMessage(List<TrackedRequest> requests) {
+        for (TrackedRequest each : requests) {
+            if (TrackedPair.takesReceive(each)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /// Calls `met` with each message and the receive that it meets, where that is posted already.

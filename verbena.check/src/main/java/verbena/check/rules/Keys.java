@@ -1,6 +1,8 @@
 package verbena.check.rules;
 
+import java.util.Collections;
 import java.util.EnumSet;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -8,6 +10,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import verbena.check.CallPlace;
 import verbena.check.Checker;
+import verbena.check.Checker.MemoryKey;
 import verbena.check.Findings;
 import verbena.check.Rule;
 import verbena.check.TrackedDevice;
@@ -15,6 +18,7 @@ import verbena.check.TrackedObject;
 import verbena.check.TrackedPair;
 import verbena.check.TrackedRegion;
 import verbena.check.TrackedRequest;
+import verbena.check.TrackedRequest.Binding;
 import verbena.check.TrackedRequest.Piece;
 import verbena.check.Watcher;
 import verbena.verbs.Access;
@@ -25,11 +29,20 @@ import verbena.verbs.spi.SendOperation;
 final class Keys extends Watcher {
     /// Requests for a device from which on a region should have had one.
     private static final int MANY = 64;
+    private static final int WINDOWS = 4_096;
     private static final Set<Access> REMOTE = EnumSet.of(Access.REMOTE_READ, Access.REMOTE_WRITE, Access.REMOTE_ATOMIC);
 
     private final Checker checker;
     private final Findings findings;
     private final EndedKeys invalid = new EndedKeys();
+    /// The windows that were bound, by their keys. The oldest are forgotten.
+    private final Map<MemoryKey, TrackedRequest> bound = Collections.synchronizedMap(new LinkedHashMap<>() {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<MemoryKey, TrackedRequest> eldest) {
+            return size() > WINDOWS;
+        }
+    });
+
     private final Set<TrackedRegion> used = ConcurrentHashMap.newKeySet();
     private final Map<TrackedDevice, AtomicLong> requests = new ConcurrentHashMap<>();
 
@@ -58,8 +71,10 @@ final class Keys extends Watcher {
                     "the queue pair was made",
                     pair.made());
         }
-        if (operation == SendOperation.BIND_WINDOW) {
+        if (request.detail() instanceof Binding binding) {
             invalid.begin(pair.device(), request.rkey());
+            bound.put(new MemoryKey(pair.device(), request.rkey()), request);
+            checkBinding(request, binding);
         }
         TrackedPair peer = Regions.isRemote(request) ? checker.peer(pair).orElse(null) : null;
         if (peer != null) {
@@ -68,6 +83,8 @@ final class Keys extends Watcher {
             if (region != null) {
                 used.add(region);
                 checkRemote(request, operation, region, peer);
+            } else if (!bound.isEmpty()) {
+                checkWindow(request, operation, bound.get(new MemoryKey(peer.device(), request.rkey())));
             }
         }
     }
@@ -105,12 +122,55 @@ final class Keys extends Watcher {
         return region.region().protectionDomain() != pair.queuePair().protectionDomain();
     }
 
-    private void checkRemote(TrackedRequest request, SendOperation operation, TrackedRegion region, TrackedPair peer) {
-        Access right = switch (operation) {
+    private void checkBinding(TrackedRequest request, Binding binding) {
+        TrackedRegion region = binding.region();
+        long offset = binding.address() - region.region().address();
+        if (!region.region().access().contains(Access.MW_BIND)) {
+            tellAccess(
+                    request,
+                    "a window is bound to " + region + ", which has no " + Access.MW_BIND + ".",
+                    region.made());
+        } else if (offset < 0 || offset > region.length() - binding.length()) {
+            tellAccess(
+                    request,
+                    "a window of " + binding.length() + " bytes begins at byte " + offset + " of " + region + ", of "
+                            + region.length() + " bytes.",
+                    region.made());
+        }
+    }
+
+    /// @param bind the bind of the window; null when it is not known
+    private void checkWindow(TrackedRequest request, SendOperation operation, @Nullable TrackedRequest bind) {
+        if (bind == null || !(bind.detail() instanceof Binding window)) {
+            return;
+        }
+        long bytes = RaceWatcher.bytes(operation, request);
+        boolean isZeroBased = window.access().contains(Access.ZERO_BASED);
+        long offset = request.remoteAddress() - (isZeroBased ? 0 : window.address());
+        if (bytes == 0) {
+            return;
+        }
+        if (!window.access().contains(right(operation))) {
+            tellAccess(request, "a " + operation + " names a window without " + right(operation) + ".", bind.place());
+        } else if (offset < 0 || offset > window.length() - bytes) {
+            tellAccess(
+                    request,
+                    "a " + operation + " of " + bytes + " bytes begins at byte " + offset + " of a window of "
+                            + window.length() + " bytes.",
+                    bind.place());
+        }
+    }
+
+    private static Access right(SendOperation operation) {
+        return switch (operation) {
             case READ -> Access.REMOTE_READ;
             case FETCH_ADD, COMPARE_SWAP -> Access.REMOTE_ATOMIC;
             default -> Access.REMOTE_WRITE;
         };
+    }
+
+    private void checkRemote(TrackedRequest request, SendOperation operation, TrackedRegion region, TrackedPair peer) {
+        Access right = right(operation);
         long bytes = RaceWatcher.bytes(operation, request);
         long offset = request.remoteAddress() - region.region().address();
         QueuePairAttributes its = peer.attributes();
@@ -159,6 +219,7 @@ final class Keys extends Watcher {
         TrackedDevice owner = pair == null || !isOk ? null : ownerOfInvalidated(request, pair);
         if (owner != null) {
             invalid.end(owner, request.rkey(), request.place());
+            bound.remove(new MemoryKey(owner, request.rkey()));
         }
     }
 

@@ -10,6 +10,7 @@ import verbena.check.Findings;
 import verbena.check.Rule;
 import verbena.check.TrackedPair;
 import verbena.check.TrackedRequest;
+import verbena.check.TrackedRequest.Flag;
 import verbena.check.Watcher;
 import verbena.verbs.QpState;
 import verbena.verbs.spi.SendOperation;
@@ -54,7 +55,7 @@ final class PostingCosts extends Watcher {
                 row.signaled = 0;
             }
             row.calls = requests.size() == 1 ? row.calls + 1 : 0;
-            row.signaled = requests.stream().allMatch(TrackedRequest::isSignaled) ? row.signaled + requests.size() : 0;
+            row.signaled = areSignaled(requests) ? row.signaled + requests.size() : 0;
             if (row.calls == ROW) {
                 findings.tell(
                         Rule.ONE_BY_ONE,
@@ -72,6 +73,15 @@ final class PostingCosts extends Watcher {
                         pair.made());
             }
         }
+    }
+
+    private static boolean areSignaled(List<TrackedRequest> requests) {
+        for (TrackedRequest each : requests) {
+            if (!each.has(Flag.SIGNALED)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private void checkLines(TrackedRequest request, TrackedPair pair) {
@@ -103,7 +113,7 @@ final class PostingCosts extends Watcher {
                 || operation == null
                 || !operation.carriesData()
                 || request.isInline()
-                || request.isFaulty()
+                || request.has(Flag.FAULTY)
                 || request.bytes() == 0
                 || request.bytes() > pair.options().maxInlineBytes()) {
             return;

@@ -11,6 +11,7 @@ import verbena.check.TrackedObject;
 import verbena.check.TrackedPair;
 import verbena.check.TrackedRegion;
 import verbena.check.TrackedRequest;
+import verbena.check.TrackedRequest.Flag;
 import verbena.check.races.RaceLog;
 import verbena.check.races.RaceStep.Kind;
 import verbena.verbs.QpState;
@@ -108,7 +109,7 @@ final class RaceLogger extends RaceWatcher {
                 request.number(),
                 operation,
                 kind == null ? "-" : kind,
-                request.isFenced(),
+                request.has(Flag.FENCED),
                 TrackedPair.takesReceive(request),
                 log.place(request.place()),
                 request.remoteAddress(),

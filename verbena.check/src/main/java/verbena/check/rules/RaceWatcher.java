@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 import verbena.check.TrackedPair;
 import verbena.check.TrackedRegion;
 import verbena.check.TrackedRequest;
+import verbena.check.TrackedRequest.Flag;
 import verbena.check.TrackedRequest.Piece;
 import verbena.check.Watcher;
 import verbena.check.races.RaceStep.Kind;
@@ -69,7 +70,7 @@ abstract class RaceWatcher extends Watcher {
     public final void onPost(TrackedRequest request) {
         TrackedPair pair = reliable(request);
         SendOperation operation = request.operation();
-        if (pair == null || operation == null || request.isFaulty()) {
+        if (pair == null || operation == null || request.has(Flag.FAULTY)) {
             return;
         }
         List<Local> local = new ArrayList<>(1);

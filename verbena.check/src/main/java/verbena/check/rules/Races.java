@@ -16,6 +16,7 @@ import verbena.check.TrackedPair;
 import verbena.check.TrackedQueue;
 import verbena.check.TrackedRegion;
 import verbena.check.TrackedRequest;
+import verbena.check.TrackedRequest.Flag;
 import verbena.check.TrackedRequest.Piece;
 import verbena.check.races.Actor;
 import verbena.check.races.Chain;
@@ -105,7 +106,7 @@ final class Races extends RaceWatcher {
         synchronized (this) {
             Chain chain = chains.computeIfAbsent(pair, _ -> model.open());
             RaceStep step = model.request(
-                    actor(), chain, request.number(), operation.name(), request.place(), request.isFenced());
+                    actor(), chain, request.number(), operation.name(), request.place(), request.has(Flag.FENCED));
             step.request(request);
             if (kind != null && target != null) {
                 RaceStep.Memory memory = memory(target, 0);

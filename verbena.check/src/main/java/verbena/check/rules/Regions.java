@@ -2,6 +2,7 @@ package verbena.check.rules;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -16,6 +17,7 @@ import verbena.check.TrackedObject;
 import verbena.check.TrackedPair;
 import verbena.check.TrackedRegion;
 import verbena.check.TrackedRequest;
+import verbena.check.TrackedRequest.Flag;
 import verbena.check.TrackedRequest.Piece;
 import verbena.check.Watcher;
 import verbena.verbs.QpState;
@@ -61,7 +63,7 @@ final class Regions extends Watcher {
                     "the request was posted",
                     own.place());
         }
-        TrackedRequest remote = findRemote(region);
+        TrackedRequest remote = findRemote(region.device(), region.rkey());
         if (remote != null) {
             findings.tell(
                     Rule.REMOTE_BUSY,
@@ -81,7 +83,7 @@ final class Regions extends Watcher {
 
     private @Nullable TrackedRequest findOwn(TrackedRegion region) {
         Predicate<TrackedRequest> names =
-                request -> request.pieces().stream().anyMatch(piece -> piece.region() == region);
+                request -> Arrays.stream(request.pieces()).anyMatch(piece -> piece.region() == region);
         for (TrackedPair each : pairs(region.device())) {
             if (isWorking(each)) {
                 List<TrackedRequest> all = new ArrayList<>(each.sendsUnderWay());
@@ -95,13 +97,14 @@ final class Regions extends Watcher {
         return null;
     }
 
-    private @Nullable TrackedRequest findRemote(TrackedRegion region) {
+    /// Returns an outstanding request that names a key of a device, and of which the device's side has not heard.
+    private @Nullable TrackedRequest findRemote(TrackedDevice of, int rkey) {
         for (TrackedDevice device : checker.devices()) {
             for (TrackedPair each : pairs(device)) {
                 TrackedPair peer = isWorking(each) ? checker.peer(each).orElse(null) : null;
-                if (peer != null && peer.device() == region.device()) {
+                if (peer != null && peer.device() == of) {
                     for (TrackedRequest request : notSeenBy(peer, each)) {
-                        if (isRemote(request) && request.rkey() == region.rkey()) {
+                        if (isRemote(request) && request.rkey() == rkey) {
                             return request;
                         }
                     }
@@ -193,14 +196,51 @@ final class Regions extends Watcher {
                 tellClosed("that was closed", request, where);
             }
         }
-        TrackedPair peer = isRemote(request) ? checker.peer(pair).orElse(null) : null;
-        CallPlace where = peer == null ? null : closed.place(peer.device(), request.rkey());
+        if (request.operation() == SendOperation.LOCAL_INVALIDATE) {
+            checkInvalidated(request, pair);
+        }
+        boolean hasKey = isRemote(request) || request.operation() == SendOperation.SEND_WITH_INVALIDATE;
+        TrackedPair peer =
+                hasKey && !request.has(Flag.FAULTY) ? checker.peer(pair).orElse(null) : null;
+        if (peer != null && checker.region(peer.device(), request.rkey()) == null) {
+            checkKey(request, pair, peer);
+        }
+    }
+
+    private void checkInvalidated(TrackedRequest request, TrackedPair pair) {
+        TrackedRequest remote = findRemote(pair.device(), request.rkey());
+        if (remote != null) {
+            findings.tell(
+                    Rule.REMOTE_BUSY,
+                    "a key was invalidated that an outstanding request of a peer names.",
+                    request.place(),
+                    "the peer has posted it",
+                    remote.place());
+        }
+    }
+
+    /// Checks a request whose key is of no open region.
+    private void checkKey(TrackedRequest request, TrackedPair pair, TrackedPair peer) {
+        CallPlace where = closed.place(peer.device(), request.rkey());
+        // Programs that want a failure name key 0, and a request without bytes names no memory.
+        boolean isUnknown =
+                request.rkey() != 0 && request.bytes() > 0 && !peer.device().hasWindows();
         // A queue pair that has failed, or was closed before the region, lets no request through to memory.
-        if (peer != null
-                && where != null
-                && isWorking(peer)
-                && checker.peer(pair).isPresent()) {
+        if ((where == null && !isUnknown)
+                || !isWorking(peer)
+                || checker.peer(pair).isEmpty()) {
+            return;
+        }
+        if (where != null) {
             tellClosed("that its owner has closed", request, where);
+        } else {
+            findings.tell(
+                    Rule.NO_ACCESS,
+                    "a " + request.operation() + " names the key 0x" + Integer.toHexString(request.rkey())
+                            + ", and its peer has no region with that key.",
+                    request.place(),
+                    "the peer was set",
+                    peer.connected());
         }
     }
 

@@ -17,6 +17,7 @@ import static verbena.check.Rule.NO_ACCESS;
 import static verbena.check.Rule.NO_RECEIVE;
 import static verbena.check.Rule.ONE_BY_ONE;
 import static verbena.check.Rule.PAIRS_MANY;
+import static verbena.check.Rule.PEER_OTHER;
 import static verbena.check.Rule.PEER_UNREADY;
 import static verbena.check.Rule.POLL_IDLE;
 import static verbena.check.Rule.PRIVATE_LONG;
@@ -82,6 +83,7 @@ public final class Watchers {
             new Group(
                     ConnectionRules::new,
                     PEER_UNREADY,
+                    PEER_OTHER,
                     READ_DEPTH,
                     PSN_MISMATCH,
                     MTU_MISMATCH,

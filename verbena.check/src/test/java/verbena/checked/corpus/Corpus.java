@@ -121,7 +121,17 @@ final class Corpus {
             new QueueForEachPair(),
             new FlagBesideData(),
             new BalancesMoved(),
-            new CounterOfTwoWords());
+            new CounterOfTwoWords(),
+            new DatagramWithoutHeader(),
+            new LimitArmedOnce(),
+            new KeyNotConverted(),
+            new NumbersCrossed(),
+            new TypesMistaken(),
+            new BeyondWindow(),
+            new WindowWithoutRight(),
+            new WindowTakenBack(),
+            new WindowOfPlainRegion(),
+            new InvalidatedKeyOfNobody());
 
     private Corpus() {}
 }

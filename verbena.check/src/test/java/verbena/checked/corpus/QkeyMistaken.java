@@ -21,8 +21,8 @@ final class QkeyMistaken implements Program {
             receiver.postReceive(1, scene.remote.slice(0, 40 + 32));
             try (var batch = sender.sendBatch()) {
                 batch.send(2).sge(scene.local, 0, 32).signaled();
-                batch.to(path, receiver.qpn(), 7); // here
-                batch.submit();
+                batch.to(path, receiver.qpn(), 7);
+                batch.submit(); // here
             }
             scene.take(scene.sent);
         }

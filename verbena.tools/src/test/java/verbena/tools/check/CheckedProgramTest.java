@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import verbena.tools.Cli;
 
 /// Programs in C that are checked, in the environment that `verbena run --check=OPTIONS` makes for them.
-@Timeout(120)
+@Timeout(300)
 class CheckedProgramTest {
     private static final String PROGRAM = "ibv_rc_pingpong";
     private static final Path WRONG = Cli.root().resolve("verbena.abi/src/test/c/wrong.c");
@@ -122,7 +122,8 @@ class CheckedProgramTest {
         CLibraries.need("addr2line");
 
         String costs = "without=V-ONE-BY-ONE+V-NOT-INLINE+V-ALL-SIGNALED+V-RIGHT-UNUSED,quiet";
-        assertThat(runWrong("sound", costs, level)).isEmpty();
+        assertThat(runWrong("sound", costs + ",log=" + folder.resolve("sound.log"), level))
+                .isEmpty();
         for (var each : Map.of(
                         "changed", "V-SEND-CHANGED error",
                         "unfenced", "V-READ-UNFENCED error",
