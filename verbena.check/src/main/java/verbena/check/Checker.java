@@ -58,7 +58,7 @@ public final class Checker {
         try {
             return watcher.getClass().getMethod(event, parameters).getDeclaringClass() != Watcher.class;
         } catch (NoSuchMethodException e) {
-            throw new AssertionError(e);
+            return true; // in a native image, which keeps no names of methods: this one hears all
         }
     }
 
