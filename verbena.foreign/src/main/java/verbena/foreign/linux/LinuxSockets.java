@@ -15,6 +15,7 @@ import java.lang.foreign.MemoryLayout.PathElement;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
+import java.lang.ref.Reference;
 import java.nio.charset.StandardCharsets;
 import verbena.foreign.SystemFunction;
 
@@ -29,6 +30,9 @@ import verbena.foreign.SystemFunction;
 /// None is declared critical. That would save the thread's state transition, some nanoseconds a call, and stop
 /// the garbage collector for as long as the call runs; a batch of 64 packets over loopback runs for 100 µs and
 /// more.
+///
+/// C gets memory by its address. So a method whose caller may have no other use for the memory keeps it reachable: the
+/// garbage collector frees memory of [Arena#ofAuto()] while the kernel reads it.
 @SuppressWarnings("restricted") // FFM: this is the class that native access is granted for
 public final class LinuxSockets {
     private static final AddressLayout POINTER = ValueLayout.ADDRESS;
@@ -157,7 +161,11 @@ public final class LinuxSockets {
     }
 
     public int connect(int fd, MemorySegment address) {
-        return CONNECT.tryCall(state, fd, address.address(), address.byteSize());
+        try {
+            return CONNECT.tryCall(state, fd, address.address(), address.byteSize());
+        } finally {
+            Reference.reachabilityFence(address);
+        }
     }
 
     /// Accepts a peer, and returns its non-blocking socket; -1 when no peer has connected.
@@ -213,7 +221,11 @@ public final class LinuxSockets {
 
     /// Sends a message; returns whether it was taken.
     public static boolean send(int fd, MemorySegment message) {
-        return SEND.call(fd, message.address(), message.byteSize(), LinuxAbi.MSG_NOSIGNAL) >= 0;
+        try {
+            return SEND.call(fd, message.address(), message.byteSize(), LinuxAbi.MSG_NOSIGNAL) >= 0;
+        } finally {
+            Reference.reachabilityFence(message);
+        }
     }
 
     /// Returns the effective user at the other end of a connected [#localSocket()], or of its listener; negative
@@ -262,7 +274,11 @@ public final class LinuxSockets {
     }
 
     public int bind(int fd, MemorySegment address) {
-        return BIND.tryCall(state, fd, address.address(), address.byteSize());
+        try {
+            return BIND.tryCall(state, fd, address.address(), address.byteSize());
+        } finally {
+            Reference.reachabilityFence(address);
+        }
     }
 
     public int setOption(int fd, int level, int name, int value) {
@@ -271,7 +287,11 @@ public final class LinuxSockets {
     }
 
     public int setOption(int fd, int level, int name, MemorySegment value) {
-        return SETSOCKOPT.tryCall(state, fd, level, name, value.address(), value.byteSize());
+        try {
+            return SETSOCKOPT.tryCall(state, fd, level, name, value.address(), value.byteSize());
+        } finally {
+            Reference.reachabilityFence(value);
+        }
     }
 
     /// Returns the value of an option, which is never below zero for the options asked for here.
@@ -392,12 +412,20 @@ public final class LinuxSockets {
 
     /// Writes bytes, and returns how many; -1 when there was no room, or an error.
     public static long write(int fd, MemorySegment from, long length) {
-        return WRITE.call(fd, from.address(), length);
+        try {
+            return WRITE.call(fd, from.address(), length);
+        } finally {
+            Reference.reachabilityFence(from);
+        }
     }
 
     /// Reads bytes, and returns how many; -1 when there was nothing, or an error.
     public static long read(int fd, MemorySegment into) {
-        return READ.call(fd, into.address(), into.byteSize());
+        try {
+            return READ.call(fd, into.address(), into.byteSize());
+        } finally {
+            Reference.reachabilityFence(into);
+        }
     }
 
     /// Makes a descriptor of a peer one that no call waits for. The peer could change that again.

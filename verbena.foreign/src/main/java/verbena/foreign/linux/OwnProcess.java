@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.Arena;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
 import verbena.foreign.SystemFunction;
 import verbena.foreign.linux.LinuxAbi.Iovec;
 
@@ -56,8 +57,12 @@ public final class OwnProcess {
     public boolean copy(MemorySegment target, long targetOffset, MemorySegment source, long sourceOffset, long bytes) {
         describe(to, target.address() + targetOffset, bytes);
         describe(from, source.address() + sourceOffset, bytes);
-        long copied = Holder.READV.call(PID, to.address(), 1, from.address(), 1, 0, target, source, MemorySegment.NULL);
-        return copied == bytes;
+        try {
+            return Holder.READV.call(PID, to.address(), 1, from.address(), 1, 0, target, source, MemorySegment.NULL)
+                    == bytes;
+        } finally {
+            Reference.reachabilityFence(this); // its memory is of an automatic arena
+        }
     }
 
     /// Brings the pages of a range in and waits for that. Returns false when some of its memory is not there. A
