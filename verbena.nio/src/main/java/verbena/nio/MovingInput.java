@@ -45,10 +45,10 @@ final class MovingInput {
         volatile @Nullable Carrier stream;
         /// Whether all bytes of TCP are read, and the stream is next.
         volatile boolean isDone;
-        /// Bytes that the peer has written by TCP after it has gone back, and that a read has found behind the mark.
-        /// Guarded by `reading`.
+        /// The mark and what a read has found behind it: bytes that the peer has written by TCP after it has gone
+        /// back. If the peer does not move after all, they are all data. Guarded by `reading`.
         @Nullable
-        ByteBuffer behind;
+        ByteBuffer taken;
 
         Move(long bytes) {
             this.bytes = bytes;
@@ -71,6 +71,8 @@ final class MovingInput {
     /// Bytes that were found behind a mark, when those of the stream are read: the next ones. Written by a thread that
     /// has `reading`.
     private volatile @Nullable ByteBuffer kept;
+    /// The move that has [Move#taken]. Written by a thread that has `reading`.
+    private volatile @Nullable Move taker;
     /// Whether a thread is reading. It may wait in the kernel, and has not looked at [#move] then.
     private volatile boolean isReading;
     /// Whether a read has found something that selectors do not know of yet.
@@ -171,12 +173,30 @@ final class MovingInput {
 
     private void goBack() {
         Move over = move;
-        ByteBuffer next = over == null ? null : over.behind;
-        if (next != null && next.hasRemaining()) {
+        ByteBuffer next = over == null ? null : over.taken;
+        if (next != null && next.position(1).hasRemaining()) {
             got += next.remaining();
             kept = next;
         }
+        taker = null;
         move = null;
+    }
+
+    /// Returns whether bytes were taken for a mark, and the peer stays with TCP.
+    private boolean isMistaken() {
+        Move by = taker;
+        return by != null && by != move;
+    }
+
+    /// Gives bytes back that were taken for a mark; by a thread that has `reading`.
+    private void giveBack() {
+        Move by = taker;
+        ByteBuffer all = by == null || by == move ? null : by.taken;
+        if (by != null && all != null) {
+            got = by.bytes + all.remaining();
+            kept = all;
+            taker = null;
+        }
     }
 
     /// Goes back to TCP if the peer has, and no thread reads, which would find out by itself.
@@ -239,6 +259,7 @@ final class MovingInput {
         try {
             isReading = true;
             while (!moves()) {
+                giveBack();
                 ByteBuffer next = kept;
                 if (next != null) {
                     return fromKept(one, next);
@@ -246,7 +267,7 @@ final class MovingInput {
                 Move now = move;
                 if (now == null || got < now.end()) {
                     long done = byTcp(one, now == null ? Long.MAX_VALUE : now.end() - got);
-                    if (done != 0 || !isAllRead()) {
+                    if (done != 0 || !(isAllRead() || isMistaken())) {
                         return done;
                     }
                 } else if (!state.awaitMove(one.nanos())) {
@@ -306,7 +327,8 @@ final class MovingInput {
         var last = ByteBuffer.allocate((int) (got - now.bytes));
         one.takeBack(done, last);
         got = now.end();
-        now.behind = last.flip().position(1);
+        now.taken = last.flip();
+        taker = now;
         return last.limit();
     }
 
@@ -322,11 +344,12 @@ final class MovingInput {
     }
 
     int available() throws IOException {
-        Carrier by = streamNow();
-        if (by != null) {
-            return by.available();
+        Carrier from = streamNow();
+        if (from != null) {
+            return from.available();
         }
-        ByteBuffer next = kept;
+        Move by = taker;
+        ByteBuffer next = by != null && by != move ? by.taken : kept;
         if (next != null) {
             return next.remaining();
         }
@@ -336,7 +359,7 @@ final class MovingInput {
 
     /// Returns whether bytes of TCP can be read that the kernel does not know of.
     boolean hasKept() {
-        return kept != null;
+        return kept != null || isMistaken();
     }
 
     /// Takes the mark from TCP before it is closed, if nothing else is left there: the kernel answers unread

@@ -105,6 +105,25 @@ class MovingInputTest {
         assertThat(read(how)).as("9 bytes have come by TCP, the mark with them").isEqualTo("again");
     }
 
+    /// A peer that has waited in vain for this end's answer stays with TCP, and goes on there before this end knows.
+    @ParameterizedTest
+    @EnumSource
+    void whatWasTakenForAMarkIsDataIfThePeerStays(How how) throws Exception {
+        meanwhile.add(() -> assertThat(input.endsAfter(4)).as("wants a mark").isTrue());
+        byTcp.add("abcdefg");
+        assertThat(read(how)).isEqualTo("abcd");
+        assertThat(input.hasKept()).isFalse();
+        input.doesNotEnd();
+        assertThat(input.hasKept()).isTrue();
+        assertThat(input.available()).isEqualTo(3);
+        assertThat(read(how)).isEqualTo("efg");
+        assertThat(input.hasKept()).isFalse();
+        assertThat(input.endsAfter(7)).as("a mark, though no thread reads").isFalse();
+        input.follow(stream);
+        byStream.add("stream");
+        assertThat(read(how)).as("7 bytes have come by TCP").isEqualTo("stream");
+    }
+
     @Test
     void aMarkAloneIsNoData() throws Exception {
         meanwhile.add(() -> peerMoves(0));

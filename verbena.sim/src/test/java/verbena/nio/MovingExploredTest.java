@@ -94,6 +94,13 @@ class MovingExploredTest {
         explore("ends of data by threads that wait, with a fault", new Kind(0, 0, false, true, false), 1);
     }
 
+    /// Or an end waits in vain for the other, which is late.
+    @Test
+    void programsThatSelectMoveAndSomethingFails() {
+        assumeTrue(Boolean.getBoolean("verbena.deep"), "deep");
+        explore("two bytes for a program that selects, with a fault", CONVERSES, 1);
+    }
+
     private static void explore(String how, Kind kind) {
         explore(how, kind, 0);
     }

@@ -415,7 +415,7 @@ final class MovingWorld implements SmallWorld {
 
         /// Returns whether there are bytes to write, or the end.
         private boolean hasToWrite() {
-            boolean mayEnd = !kind.converses || (this == client ? read == peer.bytes : isRead);
+            boolean mayEnd = !kind.converses || isRead || (this == client && read == peer.bytes);
             return !isWritten && (written < bytes || mayEnd);
         }
 
