@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import verbena.verbs.InvalidStateException;
 import verbena.verbs.Preview;
 import verbena.verbs.Waitable;
 import verbena.verbs.spi.WaitSource;
@@ -60,8 +61,7 @@ public final class Pending<T> implements Waitable {
     /// @throws verbena.verbs.InvalidStateException in an [ActiveHandler], which must not wait
     public T await() throws InterruptedException {
         readers.await(waiting, this, Pending::isDone, Long.MAX_VALUE);
-        throwFailure();
-        return outcome.resultNow();
+        return resultNow();
     }
 
     /// Waits until the operation is done; false when `timeout` passed. The operation is then still outstanding.
@@ -76,6 +76,21 @@ public final class Pending<T> implements Waitable {
         }
         throwFailure();
         return true;
+    }
+
+    /// Returns the result of an operation that is done, for example in an action that a [verbena.verbs.Waiter] has
+    /// returned. Never waits.
+    ///
+    /// @throws verbena.verbs.InvalidStateException when the operation is still outstanding
+    /// @throws verbena.verbs.ConnectionException as [#await()]
+    /// @throws CallException as [#await()]
+    /// @throws CancellationException as [#await()]
+    public T resultNow() {
+        if (!isDone()) {
+            throw new InvalidStateException("resultNow: the operation is still outstanding");
+        }
+        throwFailure();
+        return outcome.resultNow();
     }
 
     /// Returns the exception that [#await()] throws when the operation is done; empty when it has succeeded or is

@@ -106,8 +106,8 @@ public final class WorkerListener implements AutoCloseable, Waitable {
         }
     }
 
-    /// Waits for a peer; empty when `timeout` passed. [Duration#ZERO] only looks. Connections that are refused
-    /// do not end the wait.
+    /// Waits for a peer; empty when `timeout` passed. With [Duration#ZERO] it does not wait, as [#poll()].
+    /// Connections that are refused do not end the wait.
     ///
     /// @throws ConnectionException as [#accept()]
     public Optional<RemoteWorker> accept(Duration timeout) throws InterruptedException {
@@ -117,7 +117,7 @@ public final class WorkerListener implements AutoCloseable, Waitable {
     private Optional<RemoteWorker> accept(long nanos) throws InterruptedException {
         if (!threads.isEmpty()) {
             Optional<RemoteWorker> next = ready.poll(nanos, TimeUnit.NANOSECONDS);
-            return next == null ? Optional.empty() : taken(next);
+            return next == null ? Optional.empty() : taken("accept", next);
         }
         long start = System.nanoTime();
         while (true) {
@@ -133,11 +133,32 @@ public final class WorkerListener implements AutoCloseable, Waitable {
         }
     }
 
+    /// Takes a peer if one is ready; empty otherwise. Never waits. It may return empty although the listener was
+    /// ready: a peer is then on its way, or was refused.
+    ///
+    /// @throws ConnectionException when the listener is closed, or its device fails
+    public Optional<RemoteWorker> poll() {
+        if (!threads.isEmpty()) {
+            Optional<RemoteWorker> next = ready.poll();
+            return next == null ? Optional.empty() : taken("poll", next);
+        }
+        while (true) {
+            Optional<Connection> connection = listeners.getFirst().poll();
+            if (connection.isEmpty()) {
+                return Optional.empty();
+            }
+            RemoteWorker made = adopt(connection.get());
+            if (made != null) {
+                return Optional.of(made);
+            }
+        }
+    }
+
     /// Returns the peer that was ready.
-    private Optional<RemoteWorker> taken(Optional<RemoteWorker> next) {
+    private Optional<RemoteWorker> taken(String verb, Optional<RemoteWorker> next) {
         if (next.isEmpty()) {
             ready.add(next); // for other threads, too
-            throw new ConnectionException(Reason.CLOSED, "accept: the listener is closed");
+            throw new ConnectionException(Reason.CLOSED, verb + ": the listener is closed");
         }
         return next;
     }
@@ -239,8 +260,7 @@ public final class WorkerListener implements AutoCloseable, Waitable {
 
     // ---- for a waiter
 
-    /// Returns whether [#accept(Duration)] with [Duration#ZERO] has something to do. It may still return empty:
-    /// a peer may be on its way.
+    /// Returns whether [#poll()] has something to do. It may still return empty: a peer may be on its way.
     @Override
     public boolean isReady() {
         return threads.isEmpty() ? listeners.getFirst().isReady() : !ready.isEmpty();

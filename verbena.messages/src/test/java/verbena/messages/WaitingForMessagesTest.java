@@ -22,6 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
+import verbena.verbs.InvalidStateException;
 import verbena.verbs.Waiter;
 
 /// One thread that waits for messages, peers and a wake-up together.
@@ -58,7 +59,7 @@ class WaitingForMessagesTest {
         while (!isStopped.get()) {
             Object ready = waiter.await().orElse(null);
             if (ready == listener) {
-                listener.accept(Duration.ZERO).ifPresent(peers::add);
+                listener.poll().ifPresent(peers::add);
             } else if (ready == next) {
                 Received message = next.await();
                 texts.add(text(into, message));
@@ -70,7 +71,7 @@ class WaitingForMessagesTest {
         assertThat(next.cancel()).isTrue();
         assertThat(next.isReady()).isTrue();
         while (waiter.await().orElse(null) != next) {
-            listener.accept(Duration.ZERO).ifPresent(peers::add);
+            listener.poll().ifPresent(peers::add);
         }
         assertThat(waiter.await(Duration.ZERO))
                 .as("what is done is returned once")
@@ -151,6 +152,7 @@ class WaitingForMessagesTest {
                     .isThrownBy(never::await)
                     .matches(e -> e.reason() == ConnectionException.Reason.CLOSED)
                     .matches(e -> never.failure().orElseThrow() == e);
+            assertThatExceptionOfType(ConnectionException.class).isThrownBy(never::resultNow);
             assertThat(never)
                     .hasToString("pending result, failed: "
                             + never.failure().orElseThrow().getMessage());
@@ -166,11 +168,14 @@ class WaitingForMessagesTest {
             waiter.add(lost, "lost");
             assertThat(waiter.await(Duration.ZERO)).isEmpty();
             assertThat(lost).hasToString("pending result, outstanding");
+            assertThatExceptionOfType(InvalidStateException.class)
+                    .isThrownBy(lost::resultNow)
+                    .withMessage("resultNow: the operation is still outstanding");
             CompletableFuture<Optional<String>> waited = start(waiter::await);
             pair.toServer().close();
             assertThat(waited.get(60, TimeUnit.SECONDS)).contains("lost");
             assertThat(waiter.await(Duration.ZERO)).as("once").isEmpty();
-            assertThat(lost.await().reason()).isEqualTo(ConnectionException.Reason.DISCONNECTED);
+            assertThat(lost.resultNow().reason()).isEqualTo(ConnectionException.Reason.DISCONNECTED);
             assertThat(pair.toServer().whenLost().await().reason()).isEqualTo(ConnectionException.Reason.CLOSED);
             assertThat(lost.failure()).isEmpty();
             assertThat(lost).hasToString("pending result, done");

@@ -20,7 +20,7 @@ import verbena.verbs.waiting.TimeLimits;
 /// ```java
 /// try (var waiter = new Waiter<Runnable>()) {
 ///     waiter.add(completions, () -> completions.poll().ifPresent(this::takeCompletions)); // a CompletionChannel
-///     waiter.add(listener, () -> listener.accept(Duration.ZERO).ifPresent(this::serve));  // a ConnectionListener
+///     waiter.add(listener, () -> listener.poll().ifPresent(this::serve));             // a ConnectionListener
 ///     while (isRunning) {
 ///         waiter.await().ifPresent(Runnable::run); // empty after a wake-up
 ///     }

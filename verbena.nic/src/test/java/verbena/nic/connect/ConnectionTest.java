@@ -319,6 +319,18 @@ class ConnectionTest extends ConnectingDevices {
     }
 
     @Test
+    void pollNeverWaitsNotEvenForAnInterrupt() throws Exception {
+        var listener = listen();
+        Thread.currentThread().interrupt();
+        assertThat(listener.poll()).isEmpty();
+        assertThat(Thread.interrupted()).as("poll left it").isTrue();
+        listener.close();
+        assertThatExceptionOfType(ConnectionException.class)
+                .isThrownBy(listener::poll)
+                .withMessage("poll: the listener is closed");
+    }
+
+    @Test
     void aHundredConnectionsAtOnce() throws Exception {
         try (var listener = listen()) {
             var servers = meanwhile(() -> {

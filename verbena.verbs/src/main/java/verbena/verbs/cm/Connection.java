@@ -135,7 +135,7 @@ public final class Connection implements AutoCloseable {
     }
 
     /// Posts the receives that it is to have before it is made.
-    void begin() throws InterruptedException {
+    void begin() {
         ReceivesAhead posting = ahead;
         if (posting != null) {
             posting.begin();

@@ -149,8 +149,7 @@ public final class ConnectionListener implements AutoCloseable, Waitable {
         }
     }
 
-    /// Waits for a connection; empty when `timeout` passed. With [Duration#ZERO] it only does what can be done
-    /// without waiting. It may begin a connection and still return empty: wait again.
+    /// Waits for a connection; empty when `timeout` passed. With [Duration#ZERO] it does not wait, as [#poll()].
     ///
     /// @throws ConnectionException when the listener is closed, also while waiting, or its device fails
     public Optional<Connection> accept(Duration timeout) throws InterruptedException {
@@ -164,29 +163,56 @@ public final class ConnectionListener implements AutoCloseable, Waitable {
             try {
                 event = channel.await(TimeLimits.left(nanos, begin));
             } catch (InvalidStateException e) {
-                throw new ConnectionException(Reason.CLOSED, "accept: the listener is closed", e);
+                throw closed("accept", e);
             }
             if (event.isEmpty()) {
                 return Optional.empty();
             }
-            Connection ready = work(event.get());
+            Connection ready = work("accept", event.get());
             if (ready != null) {
                 return Optional.of(ready);
             }
         }
     }
 
+    /// Takes a connection if one is ready, and answers the requests that have come. Never waits. It may return
+    /// empty although the listener was ready: it has then begun a connection, and the listener is ready again when
+    /// the peer has confirmed it.
+    ///
+    /// @throws ConnectionException when the listener is closed, or its device fails
+    public Optional<Connection> poll() {
+        while (true) {
+            Optional<ConnectionEvent> event;
+            try {
+                event = channel.poll();
+            } catch (InvalidStateException e) {
+                throw closed("poll", e);
+            }
+            if (event.isEmpty()) {
+                return Optional.empty();
+            }
+            Connection ready = work("poll", event.get());
+            if (ready != null) {
+                return Optional.of(ready);
+            }
+        }
+    }
+
+    private static ConnectionException closed(String verb, InvalidStateException why) {
+        return new ConnectionException(Reason.CLOSED, verb + ": the listener is closed", why);
+    }
+
     /// Goes on with whatever connection the event is about; gives it when it is made.
-    private @Nullable Connection work(ConnectionEvent event) throws InterruptedException {
+    private @Nullable Connection work(String verb, ConnectionEvent event) {
         if (event instanceof ConnectionEvent.ConnectRequest request) {
             begin(request);
             return null;
         }
         if (event instanceof ConnectionEvent.DeviceRemoval gone && gone.id() == id) {
-            throw new ConnectionException(Reason.FAILED, "accept: " + gone.why());
+            throw new ConnectionException(Reason.FAILED, verb + ": " + gone.why());
         }
         boolean isMade = event instanceof ConnectionEvent.Established;
-        if (!isMade && ConnectionSetup.failure("accept", event) == null) {
+        if (!isMade && ConnectionSetup.failure(verb, event) == null) {
             return null;
         }
         Connection connection;
@@ -207,13 +233,13 @@ public final class ConnectionListener implements AutoCloseable, Waitable {
             connection.own = its;
         } catch (InvalidStateException e) {
             connection.abandon(); // closed at this moment, as the listener was
-            throw new ConnectionException(Reason.CLOSED, "accept: the listener is closed", e);
+            throw closed(verb, e);
         }
         ConnectionCounters.ACCEPTED.increment();
         return connection;
     }
 
-    private void begin(ConnectionEvent.ConnectRequest request) throws InterruptedException {
+    private void begin(ConnectionEvent.ConnectRequest request) {
         Connection connection = null;
         try {
             connection = ConnectionSetup.prepare(
@@ -237,8 +263,7 @@ public final class ConnectionListener implements AutoCloseable, Waitable {
 
     // ---- for a waiter
 
-    /// Returns whether [#accept(Duration)] with [Duration#ZERO] has something to do. It may still return empty:
-    /// a peer may be on its way.
+    /// Returns whether [#poll()] has something to do. It may still return empty: a peer may be on its way.
     @Override
     public boolean isReady() {
         return channel.isReady();

@@ -122,8 +122,7 @@ final class ConnectionSetup {
     /// Makes all that a connection needs before it is made, and posts its first receives.
     ///
     /// @param shared the domain of the listener's connections
-    static Connection prepare(ConnectionId id, ConnectionOptions options, Optional<SharedDomain> shared)
-            throws InterruptedException {
+    static Connection prepare(ConnectionId id, ConnectionOptions options, Optional<SharedDomain> shared) {
         ConnectionParts parts = ConnectionParts.of(id.context(), options, shared);
         QueuePair queuePair = null;
         Connection made = null;

@@ -67,7 +67,7 @@ final class ReceivesAhead {
     }
 
     /// Posts them all.
-    void begin() throws InterruptedException {
+    void begin() {
         lock.lock();
         try {
             for (long at = 0; at < memory.length(); at += bytes) {
@@ -78,10 +78,14 @@ final class ReceivesAhead {
         }
     }
 
-    private void post(Slot slot) throws InterruptedException {
+    private void post(Slot slot) {
         assert lock.isHeldByCurrentThread() : "the order of slots is that of posting";
-        slot.request =
-                poster.start(receives, "receive", true, request -> queuePair.postReceive(request.wrId, slot.memory));
+        try {
+            slot.request = poster.start(
+                    receives, "receive", true, request -> queuePair.postReceive(request.wrId, slot.memory));
+        } catch (InterruptedException e) {
+            throw new AssertionError("there is a place for each slot, so nothing waits", e);
+        }
         slots.addLast(slot);
         posted.signal();
     }
@@ -234,8 +238,6 @@ final class ReceivesAhead {
             post(slot);
         } catch (VerbsException e) {
             over(); // the message has come, though the connection has ended since
-        } catch (InterruptedException e) {
-            throw new AssertionError("the request that is done has left its place", e);
         } finally {
             lock.unlock();
         }
