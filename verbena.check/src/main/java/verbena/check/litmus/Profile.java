@@ -13,15 +13,15 @@ import java.util.regex.Pattern;
 /// @param freedoms the most that it may take
 /// @param isWeak whether the device takes them on purpose, from a seed, so that each has to be seen
 public record Profile(String text, Set<ModelFreedom> freedoms, boolean isWeak) {
-    private static final Pattern KIND = Pattern.compile("(rocev[12]|shm|ib|iwarp|rxe\\d+)([@_,].*)?");
+    private static final Pattern KIND = Pattern.compile("(rocev[12]|shm|ib|iwarp|(rxe|siw)\\d+)([@_,].*)?");
 
     public Profile {
         freedoms = Set.copyOf(freedoms);
     }
 
-    /// Returns the profile of a device. Software devices are strong, but iWARP's WRITEs complete when TCP has the
-    /// bytes, and atomics of Linux's soft-RoCE (`rxe0`) are loads and stores. The option `weak` names freedoms.
-    /// Whatever has another name is taken for a card.
+    /// Returns the profile of a device. Software devices are strong, but WRITEs of iWARP (also Linux's, `siw0`)
+    /// complete when TCP has the bytes, and atomics of Linux's soft-RoCE (`rxe0`) are loads and stores. The option
+    /// `weak` names freedoms. Whatever has another name is taken for a card.
     public static Profile of(String device) {
         Matcher kind = KIND.matcher(device);
         if (!kind.matches()) {
@@ -29,7 +29,7 @@ public record Profile(String text, Set<ModelFreedom> freedoms, boolean isWeak) {
         }
         EnumSet<ModelFreedom> freedoms = EnumSet.copyOf(ModelFreedom.of(Level.STRONG));
         String text = "strong";
-        if (kind.group(1).equals("iwarp")) {
+        if (kind.group(1).equals("iwarp") || kind.group(1).startsWith("siw")) {
             freedoms.add(ModelFreedom.LATE_VISIBILITY);
             text += ", but " + ModelFreedom.LATE_VISIBILITY.text();
         } else if (kind.group(1).startsWith("rxe")) {

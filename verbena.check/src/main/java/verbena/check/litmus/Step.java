@@ -1,7 +1,9 @@
 package verbena.check.litmus;
 
 import java.util.List;
+import java.util.Optional;
 import verbena.check.litmus.Condition.Comparison;
+import verbena.verbs.Capability;
 
 /// A step of a thread.
 public sealed interface Step {
@@ -138,6 +140,16 @@ public sealed interface Step {
         FETCH_ADD,
         CMP_SWAP,
         FLUSH;
+
+        /// Returns what a device has to have for it beyond what each has.
+        Optional<Capability> capability() {
+            return switch (this) {
+                case WRITE, SEND, READ -> Optional.empty();
+                case WRITE_IMM -> Optional.of(Capability.IMMEDIATE_DATA);
+                case FETCH_ADD, CMP_SWAP -> Optional.of(Capability.ATOMICS);
+                case FLUSH -> Optional.of(Capability.FLUSH);
+            };
+        }
 
         boolean isAtomic() {
             return this == FETCH_ADD || this == CMP_SWAP;

@@ -23,8 +23,10 @@ import verbena.check.litmus.Step.Post;
 import verbena.check.litmus.Step.Verb;
 import verbena.verbs.Access;
 import verbena.verbs.Capability;
+import verbena.verbs.Context;
 import verbena.verbs.Device;
 import verbena.verbs.EndpointOptions;
+import verbena.verbs.UnsupportedException;
 
 /// A program that runs on a device, again and again. Each node is the device opened once more. Most runs interleave
 /// the steps of all threads in one, by chance; some have real threads. After each, everything that was written is
@@ -83,11 +85,20 @@ public final class Trial implements AutoCloseable {
         int steps = program.threads().stream()
                 .mapToInt(thread -> thread.steps().size())
                 .sum();
-        boolean flushes = program.threads().stream()
-                .flatMap(thread -> thread.steps().stream())
-                .anyMatch(step -> step instanceof Post post && post.verb() == Verb.FLUSH);
-        names.forEach(name ->
-                nodes.put(name, new TrialNode(device, program, name, TrialThread.SPARE_WORDS * (steps + 1), flushes)));
+        Set<Verb> verbs = EnumSet.noneOf(Verb.class);
+        for (Strand thread : program.threads()) {
+            for (Step step : thread.steps()) {
+                if (step instanceof Post post) {
+                    verbs.add(post.verb());
+                }
+            }
+        }
+        boolean flushes = verbs.contains(Verb.FLUSH);
+        for (String name : names) {
+            var node = new TrialNode(device, program, name, TrialThread.SPARE_WORDS * (steps + 1), flushes);
+            nodes.put(name, node);
+            verbs.forEach(verb -> require(verb, node.context));
+        }
         EndpointOptions options = EndpointOptions.defaults();
         if (flushes) {
             Set<Access> access = EnumSet.copyOf(options.access());
@@ -123,6 +134,13 @@ public final class Trial implements AutoCloseable {
             spare += TrialThread.SPARE_WORDS * thread.steps().size();
         }
         runners.forEach(TrialThread::start);
+    }
+
+    private static void require(Verb verb, Context context) {
+        verb.capability().filter(each -> !context.attributes().has(each)).ifPresent(each -> {
+            throw new UnsupportedException(
+                    verb.toString(), each, context.device().name());
+        });
     }
 
     /// Runs the program.

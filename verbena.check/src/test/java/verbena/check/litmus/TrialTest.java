@@ -3,18 +3,25 @@ package verbena.check.litmus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import verbena.check.litmus.Litmus.Variant;
+import verbena.verbs.Capability;
+import verbena.verbs.Context;
 import verbena.verbs.Device;
+import verbena.verbs.DeviceAttributes;
 import verbena.verbs.UnsupportedException;
 
 /// Litmus programs on devices: no outcome is seen that the model does not have.
@@ -74,6 +81,49 @@ class TrialTest {
                 .hasNoSuppressedExceptions();
     }
 
+    /// A program that needs what a device has not fails before it runs, and not in one of its threads.
+    @ParameterizedTest
+    @CsvSource({"message-passing, IMMEDIATE_DATA", "ticket-lock, ATOMICS"})
+    void aDeviceWithoutAVerbSaysSo(String name, Capability missing) {
+        Variant variant = Litmuses.named(name).variants().getLast();
+        assertThatThrownBy(() -> Trial.of(without(missing), variant, 1).close())
+                .isInstanceOf(UnsupportedException.class)
+                .hasMessageContaining(missing.name())
+                .hasNoSuppressedExceptions();
+    }
+
+    private static Device without(Capability missing) {
+        Device shm = Device.named("shm");
+        return (Device) instead(Device.class, shm, "open", () -> {
+            Context context = shm.open();
+            DeviceAttributes attributes = context.attributes();
+            Set<Capability> others = EnumSet.copyOf(attributes.capabilities());
+            others.remove(missing);
+            return instead(
+                    Context.class,
+                    context,
+                    "attributes",
+                    () -> new DeviceAttributes(
+                            attributes.identity(),
+                            attributes.queues(),
+                            attributes.memory(),
+                            attributes.transport(),
+                            attributes.datagrams(),
+                            attributes.clock(),
+                            attributes.physicalPorts(),
+                            attributes.maxPkeys(),
+                            others));
+        });
+    }
+
+    private static Object instead(Class<?> type, Object of, String method, Supplier<Object> result) {
+        return Proxy.newProxyInstance(
+                type.getClassLoader(),
+                new Class<?>[] {type},
+                (_, called, arguments) ->
+                        called.getName().equals(method) ? result.get() : called.invoke(of, arguments));
+    }
+
     @Test
     void runsEndWhenEnoughHasBeenSeen() throws InterruptedException {
         Variant variant = Litmuses.named("buffer-reuse").variants().getLast();
@@ -100,6 +150,7 @@ class TrialTest {
                 .contains(ModelFreedom.LATE_VISIBILITY)
                 .hasSize(ModelFreedom.of(Level.STRONG).size() + 1);
         assertThat(Profile.of("rxe0").text()).isEqualTo("strong, but split-atomics");
+        assertThat(Profile.of("siw0")).isEqualTo(Profile.of("iwarp"));
         assertThat(Profile.of("mlx5_0").freedoms()).isEqualTo(ModelFreedom.of(Level.CARD));
     }
 }

@@ -15,6 +15,7 @@ import static verbena.lab.Lab.THEIRS6;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /// Every check, in the order in which they run.
@@ -29,6 +30,14 @@ final class Table {
 
     private static final int UDPONG_PORT = 7174;
     private static final int RPING_PORT = 7174;
+
+    /// The least number of programs and cures that a device of the kernel runs: siw has neither FLUSH nor atomics nor
+    /// immediate data.
+    private static final int LITMUS_PROGRAMS = 34;
+    private static final int LITMUS_RUNS = 10;
+    private static final int LITMUS_SECONDS = 300;
+    private static final Pattern LITMUS_SUM =
+            Pattern.compile(".*: ([0-9]+) of [0-9]+ programs and cures ran; .*, and 0 that it may not");
 
     private final List<Check> rows = new ArrayList<>();
 
@@ -372,6 +381,8 @@ final class Table {
     private void kernelDevices() {
         conforms("rxe0");
         conforms("siw0");
+        litmus("rxe0");
+        litmus("siw0");
         String iwarp = "--device iwarp@" + IWARP_OURS4;
         itConnects(
                 "rping, rxe0",
@@ -415,6 +426,21 @@ final class Table {
             int status = it.await(command.seconds() + 15);
             it.lines().reversed().stream().limit(1).forEach(attempt::note);
             if (status != 0) {
+                throw new AssertionError("it ended with " + status);
+            }
+        }));
+    }
+
+    /// Adds the check that a device of the kernel shows no outcome of a litmus test that the model forbids.
+    private void litmus(String device) {
+        Command command = inGuest(LITMUS_SECONDS, "check litmus all --runs " + LITMUS_RUNS + " -d " + device);
+        add(Check.of("litmus, " + device, attempt -> {
+            Running it = attempt.start(command);
+            int status = it.await(command.seconds() + 15);
+            String sum = it.lines().isEmpty() ? "" : it.lines().getLast();
+            attempt.note(sum);
+            Matcher figures = LITMUS_SUM.matcher(sum);
+            if (status != 0 || !figures.matches() || Integer.parseInt(figures.group(1)) < LITMUS_PROGRAMS) {
                 throw new AssertionError("it ended with " + status);
             }
         }));
