@@ -30,9 +30,21 @@ final class OneByOne implements Executor {
 
     private final Thread carrier;
 
-    private volatile VirtualTime time = new VirtualTime(Weakness.parse("card", 0));
+    private final VirtualTimers timers = new VirtualTimers(this::nanoTime);
+    private volatile Era era = new Era(0, new VirtualTime(Weakness.parse("card", 0)));
+
+    /// The time of a scene.
+    ///
+    /// @param begin the time of the virtual threads' clock when it began
+    private record Era(long begin, VirtualTime time) {
+        long nanoTime() {
+            return begin + time.nowNanos();
+        }
+    }
 
     private OneByOne() {
+        VirtualClock.use(this::nanoTime);
+        timers.install();
         carrier = Thread.ofPlatform().daemon().name("one by one").start(() -> {
             try {
                 run();
@@ -66,7 +78,16 @@ final class OneByOne implements Executor {
             return next;
         }
         due.clear();
-        return time.step() ? null : ready.poll(IDLE_MILLIS, TimeUnit.MILLISECONDS);
+        Era now = era;
+        long timer = timers.nextNanos();
+        boolean isMoved = now.time.step(timer == VirtualTimers.NEVER ? timer : timer - now.begin);
+        timers.runDue();
+        return isMoved ? null : ready.poll(IDLE_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    /// Returns the time of the virtual threads' clock. It passes only when the world takes a step.
+    private long nanoTime() {
+        return era.nanoTime();
     }
 
     @Override
@@ -81,7 +102,7 @@ final class OneByOne implements Executor {
 
     /// Has the time of a scene pass from now on.
     void use(VirtualTime next) {
-        time = next;
+        era = new Era(era.nanoTime(), next);
     }
 
     /// Starts a thread. The JDK has schedulers for virtual threads, but no interface for them yet.

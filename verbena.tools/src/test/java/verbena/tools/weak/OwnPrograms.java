@@ -66,9 +66,9 @@ final class OwnPrograms {
     /// A stream closes when its peer has said that it is over. What is under way then is room that it offers.
     private static final Set<Rule> STREAMS = Set.of(Rule.CLOSE_BUSY);
 
-    /// The rules that examples break on purpose: a write that the server refuses is what one shows.
+    /// The rules that examples break on purpose: a write that the peer refuses is what two of them show.
     private static final Map<String, Set<Rule>> MEANT =
-            Map.of("BlockServer", Set.of(Rule.NO_ACCESS), "Streams", STREAMS);
+            Map.of("BlockServer", Set.of(Rule.NO_ACCESS), "RawVerbs", Set.of(Rule.NO_ACCESS), "Streams", STREAMS);
 
     private static final int LOOKS = 5_000; // on a busy machine most of them come too late to see it
 

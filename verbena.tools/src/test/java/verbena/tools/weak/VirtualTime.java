@@ -38,12 +38,18 @@ final class VirtualTime {
     /// The time in which no thread of a program can see a change and act.
     private static final long REACTION_NANOS = 1_000;
 
+    /// The longest time between a poll in vain and the thread's next step.
+    private static final long POLL_NANOS = 100_000;
+
     private static final Pattern NAME = Pattern.compile("rocev2(@(?<address>[^,]+))?(,faults=(?<faults>.+))?");
 
     private final World world;
     private final Weakness weakness;
     /// The threads that wait for the next step.
     private final Queue<Thread> waiting = new ArrayDeque<>();
+    /// Whether one of them has polled in vain, and may have something else to do.
+    private boolean hasPolled;
+
     private int addresses;
     private @Nullable RuntimeException failure;
 
@@ -52,18 +58,31 @@ final class VirtualTime {
         this.weakness = weakness;
     }
 
-    /// Lets happen what comes next, and what comes soon after that; false when there is nothing.
-    boolean step() {
+    long nowNanos() {
+        return world.nowNanos();
+    }
+
+    /// Lets happen what comes next, and what comes soon after that.
+    ///
+    /// @param limit the time at which a thread goes on anyway
+    /// @return false when nothing comes
+    boolean step(long limit) {
         boolean isMoved = false;
         try {
+            long now = world.nowNanos();
+            long until = hasPolled ? Math.min(limit, now + POLL_NANOS) : limit;
+            if (until < world.nextNanos()) {
+                world.stepAfter(Math.max(0, until - now));
+            }
             long end = failure == null ? world.nextNanos() : Long.MIN_VALUE;
             while (world.nextNanos() <= end && world.step()) {
-                end = isMoved ? end : world.nowNanos() + REACTION_NANOS;
+                end = isMoved ? end : Math.min(world.nowNanos() + REACTION_NANOS, limit);
                 isMoved = true;
             }
         } catch (RuntimeException e) {
             failure = e;
         }
+        hasPolled = false;
         for (int left = waiting.size(); left > 0; left--) {
             LockSupport.unpark(waiting.remove());
         }
@@ -79,8 +98,13 @@ final class VirtualTime {
         pass();
     }
 
-    /// Waits for the next step, because a thread has polled in vain.
-    void pass() {
+    /// Waits for the next step, or for a short time, because a thread has polled in vain.
+    void passPolled() {
+        hasPolled = true;
+        pass();
+    }
+
+    private void pass() {
         waiting.add(Thread.currentThread());
         LockSupport.park(this);
         if (failure != null) {

@@ -59,6 +59,11 @@ class WeakCampaignTest {
         assertThat(run(1, 1, MonitorProgram.NAME, true)).contains("seed 1 of 1").contains(", 0 findings");
     }
 
+    @Test
+    void timeLimitsAreThoseOfVirtualTime() throws Exception {
+        assertThat(run(1, 1, LimitProgram.NAME, true)).contains("seed 1 of 1").contains(", 0 findings");
+    }
+
     private String run(long first, long last, String which, boolean isVirtual) throws Exception {
         Process process = new ProcessBuilder(Campaign.command(folder, first, last, which, isVirtual))
                 .redirectErrorStream(true)

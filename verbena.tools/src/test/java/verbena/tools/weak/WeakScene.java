@@ -58,7 +58,7 @@ final class WeakScene {
             @Override
             public void onPoll(TrackedQueue queue, boolean found) {
                 if (time != null && !found) {
-                    time.pass();
+                    time.passPolled();
                 }
             }
         });
