@@ -10,21 +10,16 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import verbena.check.Watcher.Event;
 import verbena.verbs.AddressVector;
 import verbena.verbs.QueuePairAttributes;
 
 /// The rules that are on, what they hear and what they have found, for the devices of a process. Any thread.
 public final class Checker {
     private final Findings findings;
-    private final List<Watcher> watchers;
-    /// The watchers that hear of each request and each look: most hear of few of these.
-    private final Watcher[] posts;
+    /// The watchers that hear of each event, at the event's place: most hear of few.
+    private final Watcher[][] watchers = new Watcher[Event.values().length][];
 
-    private final Watcher[] submits;
-    private final Watcher[] submitted;
-    private final Watcher[] ends;
-    private final Watcher[] messages;
-    private final Watcher[] polls;
     private final List<TrackedDevice> devices = new CopyOnWriteArrayList<>();
     /// The queue pairs that are open, by number: those of several devices may have the same.
     private final Map<Integer, List<TrackedPair>> pairs = new ConcurrentHashMap<>();
@@ -38,27 +33,10 @@ public final class Checker {
     /// @param rules makes what hears for them
     public Checker(Set<Rule> on, BiFunction<Set<Rule>, Checker, List<Watcher>> rules) {
         findings = new Findings(on);
-        watchers = List.copyOf(rules.apply(on, this));
-        posts = hearing("onPost", TrackedRequest.class);
-        submits = hearing("onSubmit", TrackedPair.class, List.class);
-        submitted = hearing("onSubmitted", TrackedPair.class);
-        ends = hearing("onEnd", TrackedRequest.class, boolean.class);
-        messages = hearing("onMessage", TrackedPair.class);
-        polls = hearing("onPoll", TrackedQueue.class, boolean.class);
-    }
-
-    /// Returns the watchers that do something at an event.
-    private Watcher[] hearing(String event, Class<?>... parameters) {
-        return watchers.stream()
-                .filter(each -> doesSomething(each, event, parameters))
-                .toArray(Watcher[]::new);
-    }
-
-    private static boolean doesSomething(Watcher watcher, String event, Class<?>... parameters) {
-        try {
-            return watcher.getClass().getMethod(event, parameters).getDeclaringClass() != Watcher.class;
-        } catch (NoSuchMethodException e) {
-            return true; // in a native image, which keeps no names of methods: this one hears all
+        List<Watcher> all = rules.apply(on, this);
+        for (Event event : Event.values()) {
+            watchers[event.ordinal()] =
+                    all.stream().filter(each -> each.events().contains(event)).toArray(Watcher[]::new);
         }
     }
 
@@ -66,17 +44,23 @@ public final class Checker {
         return findings;
     }
 
-    /// Calls all that hear.
-    public void hear(Consumer<Watcher> event) {
-        for (Watcher each : watchers) {
-            event.accept(each);
+    /// Calls all that hear of an event.
+    ///
+    /// @param call calls the method of that event
+    public void hear(Event event, Consumer<Watcher> call) {
+        for (Watcher each : hearing(event)) {
+            call.accept(each);
         }
+    }
+
+    private Watcher[] hearing(Event event) {
+        return watchers[event.ordinal()];
     }
 
     /// Hears of requests before they are posted.
     public void onPost(List<TrackedRequest> requests) {
         for (TrackedRequest request : requests) {
-            for (Watcher each : posts) {
+            for (Watcher each : hearing(Event.POST)) {
                 each.onPost(request);
             }
         }
@@ -84,35 +68,35 @@ public final class Checker {
 
     /// Hears of all send requests of one call, before they are posted.
     public void onSubmit(TrackedPair pair, List<TrackedRequest> requests) {
-        for (Watcher each : submits) {
+        for (Watcher each : hearing(Event.SUBMIT)) {
             each.onSubmit(pair, requests);
         }
     }
 
     /// Hears that the device has taken the send requests of one call.
     public void onSubmitted(TrackedPair pair) {
-        for (Watcher each : submitted) {
+        for (Watcher each : hearing(Event.SUBMITTED)) {
             each.onSubmitted(pair);
         }
     }
 
     /// Hears that the program has seen a request end.
     public void onEnd(TrackedRequest request, boolean isOk) {
-        for (Watcher each : ends) {
+        for (Watcher each : hearing(Event.END)) {
             each.onEnd(request, isOk);
         }
     }
 
     /// Hears of requests that end without a completion.
     public void onDrop(List<TrackedRequest> requests) {
-        for (Watcher each : watchers) {
+        for (Watcher each : hearing(Event.DROP)) {
             requests.forEach(each::onDrop);
         }
     }
 
     /// Hears that the program has taken the receive of a message.
     public void onMessage(TrackedPair pair) {
-        for (Watcher each : messages) {
+        for (Watcher each : hearing(Event.MESSAGE)) {
             each.onMessage(pair);
         }
     }
@@ -120,7 +104,7 @@ public final class Checker {
     /// Hears of a look at a completion queue.
     public void onPoll(TrackedQueue queue, boolean found) {
         queue.polled();
-        for (Watcher each : polls) {
+        for (Watcher each : hearing(Event.POLL)) {
             each.onPoll(queue, found);
         }
     }

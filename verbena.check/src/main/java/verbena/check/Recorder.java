@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import verbena.check.TrackedRequest.Flag;
@@ -52,6 +53,15 @@ public final class Recorder extends Watcher {
 
     /// @param folder where the file goes, under the number of the process
     public Recorder(Path folder) {
+        super(Set.of(
+                Event.SUBMIT,
+                Event.SUBMITTED,
+                Event.END,
+                Event.DROP,
+                Event.REGISTER,
+                Event.POLL,
+                Event.WAIT,
+                Event.EXIT));
         this.folder = folder;
     }
 

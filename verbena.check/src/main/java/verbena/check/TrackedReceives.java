@@ -87,6 +87,17 @@ public final class TrackedReceives {
         return List.copyOf(posted);
     }
 
+    /// Returns the first of those that have the most bytes; null when none is outstanding.
+    public synchronized @Nullable TrackedRequest longest() {
+        TrackedRequest longest = null;
+        for (TrackedRequest each : posted) {
+            if (longest == null || each.bytes() > longest.bytes()) {
+                longest = each;
+            }
+        }
+        return longest;
+    }
+
     /// Counts from 0 again: the queue pair was reset.
     synchronized void startAnew() {
         total = 0;

@@ -6,6 +6,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Access;
 import verbena.verbs.AddressVector;
+import verbena.verbs.FlushTarget;
 import verbena.verbs.spi.SendOperation;
 
 /// A request of the program, from the moment before it is posted. The thread that posts it fills it; it does not
@@ -46,7 +47,7 @@ public final class TrackedRequest {
     }
 
     /// The part of a request that only some operations have.
-    public sealed interface Detail permits Destination, Binding {}
+    public sealed interface Detail permits Destination, Binding, Flushing {}
 
     /// The queue pair that a datagram is for.
     ///
@@ -57,7 +58,14 @@ public final class TrackedRequest {
     /// The bytes of a region that a window is bound to.
     ///
     /// @param address of the first byte, as peers name those of the region
-    public record Binding(TrackedRegion region, long address, long length, Set<Access> access) implements Detail {}
+    /// @param isOfPair whether only the peer of the queue pair that binds it may use it
+    public record Binding(TrackedRegion region, long address, long length, Set<Access> access, boolean isOfPair)
+            implements Detail {}
+
+    /// The bytes of a FLUSH, and the places where it brings them.
+    ///
+    /// @param length of the bytes; 0 for the region
+    public record Flushing(int length, Set<FlushTarget> targets) implements Detail {}
 
     private static final Piece[] NO_PIECES = {};
 

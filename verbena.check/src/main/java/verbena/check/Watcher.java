@@ -1,10 +1,48 @@
 package verbena.check;
 
 import java.util.List;
+import java.util.Set;
 import verbena.verbs.QpState;
 
 /// Hears what the program does, and tells findings. Any thread calls; several at once.
 public abstract class Watcher {
+    /// The events, one for each method.
+    public enum Event {
+        POST,
+        SUBMIT,
+        SUBMITTED,
+        FULL,
+        END,
+        DROP,
+        MESSAGE,
+        ACCESS,
+        HAND_OVER,
+        HANDLE_CLOSED,
+        PRIVATE_DATA,
+        REGISTER,
+        REREGISTER,
+        UNREGISTER,
+        UNREGISTERED,
+        MODIFY,
+        CLOSE,
+        RESIZE,
+        POLL,
+        WAIT,
+        EXIT
+    }
+
+    private final Set<Event> events;
+
+    /// @param events of which it hears: those whose methods do something
+    protected Watcher(Set<Event> events) {
+        this.events = Set.copyOf(events);
+    }
+
+    /// Returns the events of which it hears.
+    public final Set<Event> events() {
+        return events;
+    }
+
     /// Hears of requests that are about to be posted by one call, each of them.
     public void onPost(TrackedRequest request) {}
 
@@ -48,6 +86,9 @@ public abstract class Watcher {
 
     public void onRegister(TrackedRegion region) {}
 
+    /// Hears that a region is about to get other rights or another protection domain.
+    public void onReregister(TrackedRegion region) {}
+
     /// Hears that a region is about to be closed.
     public void onUnregister(TrackedRegion region) {}
 
@@ -65,6 +106,9 @@ public abstract class Watcher {
     /// @param before the state that it was in
     /// @param lost what was outstanding
     public void onClose(TrackedPair pair, QpState before, List<TrackedRequest> lost) {}
+
+    /// Hears that a completion queue was given another capacity.
+    public void onResize(TrackedQueue queue) {}
 
     /// Hears of a look at a completion queue.
     ///

@@ -13,6 +13,7 @@ import verbena.check.Checker;
 import verbena.check.Recorder;
 import verbena.check.Rule;
 import verbena.check.Watcher;
+import verbena.check.Watcher.Event;
 import verbena.check.rules.Watchers;
 import verbena.verbs.Device;
 import verbena.verbs.internal.DeviceLayer;
@@ -50,7 +51,7 @@ public final class CheckProvider implements Provider, DeviceLayer {
             if (!IS_TOLD.compareAndSet(false, true)) {
                 return 0;
             }
-            CHECKER.hear(watcher -> watcher.onExit(CHECKER.devices()));
+            CHECKER.hear(Event.EXIT, watcher -> watcher.onExit(CHECKER.devices()));
             return OPTIONS.report(CHECKER.findings(), new PrintWriter(System.err, false, System.err.charset()));
         }
 

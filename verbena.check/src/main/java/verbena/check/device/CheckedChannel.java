@@ -6,6 +6,7 @@ import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BooleanSupplier;
 import verbena.check.TrackedQueue;
+import verbena.check.Watcher.Event;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
@@ -26,7 +27,7 @@ class CheckedChannel extends CheckedObject<CompletionChannel> implements Complet
 
     /// Tells that a thread is about to wait.
     final void waiting() {
-        layer().checker().hear(watcher -> watcher.onWait(queues));
+        layer().checker().hear(Event.WAIT, watcher -> watcher.onWait(queues));
     }
 
     final CompletionQueue outer(CompletionQueue queue) {

@@ -3,6 +3,7 @@ package verbena.check.device;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import verbena.check.Watcher.Event;
 import verbena.verbs.AddressVector;
 import verbena.verbs.Gid;
 import verbena.verbs.QpModification;
@@ -25,7 +26,7 @@ record CheckedConnections(ConnectionService inner, Layer layer) implements Conne
     private static final int SIDR_REP_BYTES = 136;
 
     private void send(String verb, int bytes, int most) {
-        layer.checker().hear(watcher -> watcher.onPrivateData(layer.device(), verb, bytes, most));
+        layer.checker().hear(Event.PRIVATE_DATA, watcher -> watcher.onPrivateData(layer.device(), verb, bytes, most));
     }
 
     private void send(String verb, OwnSide own, int most, int mostOfDatagrams) {

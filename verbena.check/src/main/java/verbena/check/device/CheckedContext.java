@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import verbena.check.CallPlace;
 import verbena.check.Checker;
 import verbena.check.TrackedDevice;
+import verbena.check.Watcher.Event;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
@@ -85,12 +86,12 @@ final class CheckedContext extends CheckedObject<Context> implements Context, Co
 
     @Override
     public void noteRelease(Object by) {
-        layer().checker().hear(watcher -> watcher.onHandOver(by, true));
+        layer().checker().hear(Event.HAND_OVER, watcher -> watcher.onHandOver(by, true));
     }
 
     @Override
     public void noteAcquire(Object by) {
-        layer().checker().hear(watcher -> watcher.onHandOver(by, false));
+        layer().checker().hear(Event.HAND_OVER, watcher -> watcher.onHandOver(by, false));
     }
 
     @Override

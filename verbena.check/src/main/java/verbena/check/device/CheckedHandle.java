@@ -1,5 +1,6 @@
 package verbena.check.device;
 
+import verbena.check.Watcher.Event;
 import verbena.verbs.AddressHandle;
 import verbena.verbs.AddressVector;
 import verbena.verbs.ProtectionDomain;
@@ -12,7 +13,7 @@ final class CheckedHandle extends CheckedObject<AddressHandle> implements Addres
 
     @Override
     void closed() {
-        layer().checker().hear(watcher -> watcher.onHandleClosed(layer().device(), this));
+        layer().checker().hear(Event.HANDLE_CLOSED, watcher -> watcher.onHandleClosed(layer().device(), this));
     }
 
     @Override

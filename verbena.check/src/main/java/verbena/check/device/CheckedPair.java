@@ -7,6 +7,7 @@ import verbena.check.CallPlace;
 import verbena.check.TrackedPair;
 import verbena.check.TrackedReceives;
 import verbena.check.TrackedRequest;
+import verbena.check.Watcher.Event;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Endpoint;
 import verbena.verbs.EndpointOptions;
@@ -105,7 +106,7 @@ final class CheckedPair extends CheckedObject<QueuePair> implements QueuePair {
         pair.queues().send().sources().remove(pair);
         pair.queues().receive().sources().remove(pair);
         List<TrackedRequest> lost = pair.dropAll();
-        layer().checker().hear(watcher -> watcher.onClose(pair, before, lost));
+        layer().checker().hear(Event.CLOSE, watcher -> watcher.onClose(pair, before, lost));
         layer().checker().onDrop(lost);
     }
 
@@ -189,7 +190,7 @@ final class CheckedPair extends CheckedObject<QueuePair> implements QueuePair {
         TrackedPair pair = tracked;
         if (pair != null) {
             List<TrackedRequest> lost = pair.modified(inner().query(), CallPlace.here());
-            layer().checker().hear(watcher -> watcher.onModify(pair, before, lost));
+            layer().checker().hear(Event.MODIFY, watcher -> watcher.onModify(pair, before, lost));
             layer().checker().onDrop(lost);
         }
     }

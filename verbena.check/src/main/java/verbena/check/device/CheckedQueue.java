@@ -5,6 +5,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import verbena.check.CallPlace;
 import verbena.check.TrackedQueue;
+import verbena.check.Watcher.Event;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
@@ -90,6 +91,7 @@ final class CheckedQueue extends CheckedObject<CompletionQueue> implements Compl
     @Override
     public void resize(int entries) {
         inner().resize(entries);
+        layer().checker().hear(Event.RESIZE, watcher -> watcher.onResize(tracked));
     }
 
     @Override

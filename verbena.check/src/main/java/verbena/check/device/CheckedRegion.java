@@ -3,6 +3,7 @@ package verbena.check.device;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
 import verbena.check.TrackedRegion;
+import verbena.check.Watcher.Event;
 import verbena.verbs.Access;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.ProtectionDomain;
@@ -16,13 +17,13 @@ final class CheckedRegion extends CheckedObject<MemoryRegion> implements MemoryR
         this.tracked = tracked;
         layer.device().objects().add(tracked);
         layer.opened(tracked);
-        layer.checker().hear(watcher -> watcher.onRegister(tracked));
+        layer.checker().hear(Event.REGISTER, watcher -> watcher.onRegister(tracked));
     }
 
     @Override
     public void close() {
         if (!isClosed()) {
-            layer().checker().hear(watcher -> watcher.onUnregister(tracked));
+            layer().checker().hear(Event.UNREGISTER, watcher -> watcher.onUnregister(tracked));
         }
         super.close();
     }
@@ -31,7 +32,7 @@ final class CheckedRegion extends CheckedObject<MemoryRegion> implements MemoryR
     void closed() {
         layer().closed(tracked);
         layer().device().objects().remove(tracked);
-        layer().checker().hear(watcher -> watcher.onUnregistered(tracked));
+        layer().checker().hear(Event.UNREGISTERED, watcher -> watcher.onUnregistered(tracked));
     }
 
     TrackedRegion tracked() {
@@ -46,13 +47,13 @@ final class CheckedRegion extends CheckedObject<MemoryRegion> implements MemoryR
     @Override
     public void noteLoad(long offset, long length) {
         inner().noteLoad(offset, length);
-        layer().checker().hear(watcher -> watcher.onAccess(tracked, offset, length, false));
+        layer().checker().hear(Event.ACCESS, watcher -> watcher.onAccess(tracked, offset, length, false));
     }
 
     @Override
     public void noteStore(long offset, long length) {
         inner().noteStore(offset, length);
-        layer().checker().hear(watcher -> watcher.onAccess(tracked, offset, length, true));
+        layer().checker().hear(Event.ACCESS, watcher -> watcher.onAccess(tracked, offset, length, true));
     }
 
     @Override
@@ -87,6 +88,7 @@ final class CheckedRegion extends CheckedObject<MemoryRegion> implements MemoryR
 
     @Override
     public void reregister(ProtectionDomain protectionDomain, Set<Access> access) {
+        layer().checker().hear(Event.REREGISTER, watcher -> watcher.onReregister(tracked));
         inner().reregister(CheckedObject.below(protectionDomain), access);
     }
 }

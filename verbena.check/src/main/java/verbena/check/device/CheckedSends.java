@@ -10,6 +10,8 @@ import verbena.check.TrackedRequest;
 import verbena.check.TrackedRequest.Binding;
 import verbena.check.TrackedRequest.Destination;
 import verbena.check.TrackedRequest.Flag;
+import verbena.check.TrackedRequest.Flushing;
+import verbena.check.Watcher.Event;
 import verbena.verbs.Access;
 import verbena.verbs.AddressHandle;
 import verbena.verbs.FlushTarget;
@@ -38,7 +40,7 @@ class CheckedSends implements SendBatch {
             below.run();
         } catch (ResourceLimitException e) {
             CallPlace place = CallPlace.here();
-            layer.checker().hear(watcher -> watcher.onFull(pair, batch.all(), place));
+            layer.checker().hear(Event.FULL, watcher -> watcher.onFull(pair, batch.all(), place));
             throw e;
         }
     }
@@ -115,13 +117,15 @@ class CheckedSends implements SendBatch {
     @Override
     public final SendBatch flush(long wrId, long remoteAddress, int rkey, int length, Set<FlushTarget> targets) {
         begin(() -> inner.flush(wrId, remoteAddress, rkey, length, targets));
-        return begun(SendOperation.FLUSH, wrId, remoteAddress, rkey);
+        begun(SendOperation.FLUSH, wrId, remoteAddress, rkey);
+        return step(() -> {}, request -> request.detail(new Flushing(length, targets)));
     }
 
     @Override
     public final SendBatch flushRegion(long wrId, int rkey, Set<FlushTarget> targets) {
         begin(() -> inner.flushRegion(wrId, rkey, targets));
-        return begun(SendOperation.FLUSH, wrId, 0, rkey);
+        begun(SendOperation.FLUSH, wrId, 0, rkey);
+        return step(() -> {}, request -> request.detail(new Flushing(0, targets)));
     }
 
     @Override
@@ -144,7 +148,8 @@ class CheckedSends implements SendBatch {
         begun(SendOperation.BIND_WINDOW, wrId, 0, rkey);
         return step(() -> {}, request -> {
             if (region instanceof CheckedRegion checked) {
-                request.detail(new Binding(checked.tracked(), address, length, access));
+                boolean isOfPair = window.type() == MemoryWindow.Type.TYPE_2;
+                request.detail(new Binding(checked.tracked(), address, length, access, isOfPair));
             }
         });
     }

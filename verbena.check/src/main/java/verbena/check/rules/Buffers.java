@@ -2,6 +2,7 @@ package verbena.check.rules;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Predicate;
 import verbena.check.CallPlace;
 import verbena.check.Checker;
@@ -31,6 +32,7 @@ final class Buffers extends Watcher {
     private final Intervals<TrackedRequest> gathers = new Intervals<>();
 
     Buffers(Checker checker) {
+        super(Set.of(Event.POST, Event.SUBMIT, Event.END, Event.DROP));
         this.checker = checker;
         this.findings = checker.findings();
     }

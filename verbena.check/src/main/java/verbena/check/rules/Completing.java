@@ -1,6 +1,8 @@
 package verbena.check.rules;
 
 import java.util.List;
+import java.util.Set;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import verbena.check.CallPlace;
 import verbena.check.Checker;
@@ -18,6 +20,7 @@ final class Completing extends Watcher {
     private final Findings findings;
 
     Completing(Checker checker) {
+        super(Set.of(Event.POST, Event.FULL, Event.RESIZE, Event.WAIT));
         this.findings = checker.findings();
     }
 
@@ -29,16 +32,7 @@ final class Completing extends Watcher {
         }
         TrackedQueue queue =
                 request.isReceive() ? pair.queues().receive() : pair.queues().send();
-        int due = queue.due();
-        if (due > queue.queue().capacity()) {
-            findings.tell(
-                    Rule.QUEUE_SMALL,
-                    due + " requests may complete into a queue of "
-                            + queue.queue().capacity() + " entries.",
-                    request.place(),
-                    "the queue was made",
-                    queue.made());
-        }
+        checkSize(queue, request::place);
         if (pair.options().type() == QpType.RC && pair.failureSeenBy() == Thread.currentThread()) {
             findings.tell(
                     Rule.STATUS_IGNORED,
@@ -48,6 +42,24 @@ final class Completing extends Watcher {
                     "the queue pair was made",
                     pair.made());
         }
+    }
+
+    private void checkSize(TrackedQueue queue, Supplier<CallPlace> here) {
+        int due = queue.due();
+        int capacity = queue.queue().capacity();
+        if (due > capacity) {
+            findings.tell(
+                    Rule.QUEUE_SMALL,
+                    due + " requests may complete into a queue of " + capacity + " entries.",
+                    here.get(),
+                    "the queue was made",
+                    queue.made());
+        }
+    }
+
+    @Override
+    public void onResize(TrackedQueue queue) {
+        checkSize(queue, CallPlace::here);
     }
 
     @Override

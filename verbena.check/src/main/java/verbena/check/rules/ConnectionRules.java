@@ -1,6 +1,7 @@
 package verbena.check.rules;
 
 import java.util.List;
+import java.util.Set;
 import verbena.check.CallPlace;
 import verbena.check.Checker;
 import verbena.check.Findings;
@@ -23,6 +24,7 @@ final class ConnectionRules extends Watcher {
     private final Findings findings;
 
     ConnectionRules(Checker checker) {
+        super(Set.of(Event.POST, Event.HANDLE_CLOSED, Event.PRIVATE_DATA, Event.MODIFY, Event.CLOSE));
         this.checker = checker;
         this.findings = checker.findings();
     }

@@ -1,6 +1,7 @@
 package verbena.check.rules;
 
 import java.util.List;
+import java.util.Set;
 import java.util.function.BiConsumer;
 import verbena.check.Checker;
 import verbena.check.Findings;
@@ -24,6 +25,7 @@ final class Credits extends Watcher {
     private final Findings findings;
 
     Credits(Checker checker) {
+        super(Set.of(Event.POST, Event.SUBMIT));
         this.checker = checker;
         this.findings = checker.findings();
     }
@@ -47,17 +49,17 @@ final class Credits extends Watcher {
     /// Tells of a datagram for which each of the posted receives is too short: which of them it takes is not known.
     private void checkDatagram(TrackedRequest request, Destination to) {
         List<TrackedPair> all = checker.at(to.path(), to.qpn());
-        List<TrackedRequest> receives =
-                all.size() == 1 ? all.getFirst().queues().receives().underWay() : List.of();
+        TrackedRequest longest =
+                all.size() == 1 ? all.getFirst().queues().receives().longest() : null;
         long bytes = GRH_BYTES + request.bytes();
-        if (!receives.isEmpty() && receives.stream().allMatch(each -> each.bytes() < bytes)) {
+        if (longest != null && longest.bytes() < bytes) {
             findings.tell(
                     Rule.UD_SHORT,
-                    "a datagram of " + request.bytes() + " bytes takes " + bytes + ", and the oldest receive has "
-                            + receives.getFirst().bytes() + ".",
+                    "a datagram of " + request.bytes() + " bytes takes " + bytes + ", and the longest receive has "
+                            + longest.bytes() + ".",
                     request.place(),
                     "the receive was posted",
-                    receives.getFirst().place());
+                    longest.place());
         }
     }
 
@@ -73,7 +75,7 @@ final class Credits extends Watcher {
         }
         TrackedReceives receives = peer.queues().receives();
         if (receives.isShared()) {
-            checkShared(receives, peer, requests.getLast());
+            checkShared(receives, peer, requests);
             return;
         }
         long messages = pair.messages();
@@ -131,7 +133,16 @@ final class Credits extends Watcher {
         }
     }
 
-    private void checkShared(TrackedReceives receives, TrackedPair peer, TrackedRequest request) {
+    /// Tells of an empty queue without a limit, and of messages that are longer than each of the receives: which of
+    /// them a message takes is not known.
+    private void checkShared(TrackedReceives receives, TrackedPair peer, List<TrackedRequest> requests) {
+        TrackedRequest request = requests.getLast();
+        TrackedRequest longest = receives.longest();
+        for (TrackedRequest each : requests) {
+            if (longest != null && TrackedPair.takesReceive(each) && !Regions.isRemote(each)) {
+                checkLength(each, longest);
+            }
+        }
         if (receives.isEmpty() && !receives.hasLimit()) {
             findings.tell(
                     Rule.SRQ_UNARMED,

@@ -19,9 +19,11 @@ import verbena.check.TrackedPair;
 import verbena.check.TrackedRegion;
 import verbena.check.TrackedRequest;
 import verbena.check.TrackedRequest.Binding;
+import verbena.check.TrackedRequest.Flushing;
 import verbena.check.TrackedRequest.Piece;
 import verbena.check.Watcher;
 import verbena.verbs.Access;
+import verbena.verbs.FlushTarget;
 import verbena.verbs.QueuePairAttributes;
 import verbena.verbs.spi.SendOperation;
 
@@ -32,13 +34,37 @@ final class Keys extends Watcher {
     private static final int WINDOWS = 4_096;
     private static final Set<Access> REMOTE = EnumSet.of(Access.REMOTE_READ, Access.REMOTE_WRITE, Access.REMOTE_ATOMIC);
 
+    /// Memory that peers may access.
+    ///
+    /// @param what a region or a window
+    /// @param begin the address of the first byte, as peers name it
+    /// @param pair the only queue pair by which peers may; null for any
+    private record Grant(
+            Object what,
+            long begin,
+            long length,
+            Set<Access> access,
+            @Nullable TrackedPair pair,
+            CallPlace where) {
+        static Grant of(TrackedRegion region) {
+            long begin = region.region().address();
+            return new Grant(region, begin, region.length(), region.region().access(), null, region.made());
+        }
+
+        static Grant of(Binding window, TrackedPair pair, CallPlace bound) {
+            long begin = window.access().contains(Access.ZERO_BASED) ? 0 : window.address();
+            return new Grant(
+                    "a window", begin, window.length(), window.access(), window.isOfPair() ? pair : null, bound);
+        }
+    }
+
     private final Checker checker;
     private final Findings findings;
     private final EndedKeys invalid = new EndedKeys();
     /// The windows that were bound, by their keys. The oldest are forgotten.
-    private final Map<MemoryKey, TrackedRequest> bound = Collections.synchronizedMap(new LinkedHashMap<>() {
+    private final Map<MemoryKey, Grant> bound = Collections.synchronizedMap(new LinkedHashMap<>() {
         @Override
-        protected boolean removeEldestEntry(Map.Entry<MemoryKey, TrackedRequest> eldest) {
+        protected boolean removeEldestEntry(Map.Entry<MemoryKey, Grant> eldest) {
             return size() > WINDOWS;
         }
     });
@@ -47,6 +73,7 @@ final class Keys extends Watcher {
     private final Map<TrackedDevice, AtomicLong> requests = new ConcurrentHashMap<>();
 
     Keys(Checker checker) {
+        super(Set.of(Event.POST, Event.END, Event.UNREGISTER, Event.UNREGISTERED));
         this.checker = checker;
         this.findings = checker.findings();
     }
@@ -55,14 +82,12 @@ final class Keys extends Watcher {
     public void onPost(TrackedRequest request) {
         TrackedPair pair = TrackedPair.of(request);
         SendOperation operation = request.operation();
-        if (pair == null) {
-            return;
-        }
         checkLocal(request, pair);
-        if (operation == null) {
+        if (pair == null || operation == null) {
             return;
         }
-        if (operation.isAtomic() && request.remoteAddress() % Long.BYTES != 0) {
+        if ((operation.isAtomic() || operation == SendOperation.ATOMIC_WRITE)
+                && request.remoteAddress() % Long.BYTES != 0) {
             findings.tell(
                     Rule.ATOMIC_UNALIGNED,
                     "a " + operation + " names the address " + Long.toHexString(request.remoteAddress())
@@ -73,10 +98,11 @@ final class Keys extends Watcher {
         }
         if (request.detail() instanceof Binding binding) {
             invalid.begin(pair.device(), request.rkey());
-            bound.put(new MemoryKey(pair.device(), request.rkey()), request);
+            bound.put(new MemoryKey(pair.device(), request.rkey()), Grant.of(binding, pair, request.place()));
             checkBinding(request, binding);
         }
-        TrackedPair peer = Regions.isRemote(request) ? checker.peer(pair).orElse(null) : null;
+        boolean hasKey = Regions.isRemote(request) || request.detail() instanceof Flushing;
+        TrackedPair peer = hasKey ? checker.peer(pair).orElse(null) : null;
         if (peer != null) {
             checkKey(request, peer.device());
             TrackedRegion region = checker.region(peer.device(), request.rkey());
@@ -84,18 +110,19 @@ final class Keys extends Watcher {
                 used.add(region);
                 checkRemote(request, operation, region, peer);
             } else if (!bound.isEmpty()) {
-                checkWindow(request, operation, bound.get(new MemoryKey(peer.device(), request.rkey())));
+                checkWindow(request, operation, bound.get(new MemoryKey(peer.device(), request.rkey())), peer);
             }
         }
     }
 
-    private void checkLocal(TrackedRequest request, TrackedPair pair) {
+    /// @param pair null for a shared receive queue, to which the device lets no region of another domain
+    private void checkLocal(TrackedRequest request, @Nullable TrackedPair pair) {
         for (Piece each : request.pieces()) {
             TrackedRegion region = each.region();
             if (region == null || region.rkey() == 0 || each.length() == 0) { // one without memory takes everything
                 continue;
             }
-            if (isElsewhere(region, pair)) {
+            if (pair != null && isElsewhere(region, pair)) {
                 tellAccess(request, "a request names " + region + " of another protection domain.", region.made());
             } else if (isBeyond(each, region)) {
                 tellAccess(
@@ -130,6 +157,13 @@ final class Keys extends Watcher {
                     request,
                     "a window is bound to " + region + ", which has no " + Access.MW_BIND + ".",
                     region.made());
+        } else if ((binding.access().contains(Access.REMOTE_WRITE)
+                        || binding.access().contains(Access.REMOTE_ATOMIC))
+                && !region.region().access().contains(Access.LOCAL_WRITE)) {
+            tellAccess(
+                    request,
+                    "a window lets peers write to " + region + ", which has no " + Access.LOCAL_WRITE + ".",
+                    region.made());
         } else if (offset < 0 || offset > region.length() - binding.length()) {
             tellAccess(
                     request,
@@ -139,61 +173,76 @@ final class Keys extends Watcher {
         }
     }
 
-    /// @param bind the bind of the window; null when it is not known
-    private void checkWindow(TrackedRequest request, SendOperation operation, @Nullable TrackedRequest bind) {
-        if (bind == null || !(bind.detail() instanceof Binding window)) {
-            return;
-        }
-        long bytes = RaceWatcher.bytes(operation, request);
-        boolean isZeroBased = window.access().contains(Access.ZERO_BASED);
-        long offset = request.remoteAddress() - (isZeroBased ? 0 : window.address());
-        if (bytes == 0) {
-            return;
-        }
-        if (!window.access().contains(right(operation))) {
-            tellAccess(request, "a " + operation + " names a window without " + right(operation) + ".", bind.place());
-        } else if (offset < 0 || offset > window.length() - bytes) {
+    /// @param window what was bound; null when it is not known
+    private void checkWindow(
+            TrackedRequest request, SendOperation operation, @Nullable Grant window, TrackedPair peer) {
+        if (window != null && !goesBeyond(request, operation, window) && window.pair != null && window.pair != peer) {
             tellAccess(
                     request,
-                    "a " + operation + " of " + bytes + " bytes begins at byte " + offset + " of a window of "
-                            + window.length() + " bytes.",
-                    bind.place());
+                    "a " + operation + " names a window of type 2 that was bound on another queue pair.",
+                    window.where);
         }
     }
 
-    private static Access right(SendOperation operation) {
+    private static Access right(SendOperation operation, TrackedRequest request) {
         return switch (operation) {
             case READ -> Access.REMOTE_READ;
             case FETCH_ADD, COMPARE_SWAP -> Access.REMOTE_ATOMIC;
+            case FLUSH ->
+                request.detail() instanceof Flushing flushing
+                                && flushing.targets().contains(FlushTarget.PERSISTENT)
+                        ? Access.FLUSH_PERSISTENT
+                        : Access.FLUSH_GLOBAL;
             default -> Access.REMOTE_WRITE;
         };
     }
 
+    /// Returns the bytes of the peer's memory that a request names.
+    private static long bytes(SendOperation operation, TrackedRequest request) {
+        return request.detail() instanceof Flushing flushing
+                ? flushing.length()
+                : RaceWatcher.bytes(operation, request);
+    }
+
     private void checkRemote(TrackedRequest request, SendOperation operation, TrackedRegion region, TrackedPair peer) {
-        Access right = right(operation);
-        long bytes = RaceWatcher.bytes(operation, request);
-        long offset = request.remoteAddress() - region.region().address();
+        Access right = right(operation, request);
         QueuePairAttributes its = peer.attributes();
-        if (bytes == 0) {
+        if (bytes(operation, request) == 0) {
             return;
         }
         if (isElsewhere(region, peer)) {
             tellAccess(
                     request, "a " + operation + " names " + region + " of another protection domain.", region.made());
-        } else if (!region.region().access().contains(right)) {
-            tellAccess(request, "a " + operation + " names " + region + ", which has no " + right + ".", region.made());
-        } else if (offset < 0 || offset > region.length() - bytes) {
-            tellAccess(
-                    request,
-                    "a " + operation + " of " + bytes + " bytes begins at byte " + offset + " of " + region + ", of "
-                            + region.length() + " bytes.",
-                    region.made());
-        } else if (its != null && its.peer().path().isPresent() && !its.access().contains(right)) {
+        } else if (!goesBeyond(request, operation, Grant.of(region))
+                && operation != SendOperation.FLUSH
+                && its != null
+                && its.peer().path().isPresent()
+                && !its.access().contains(right)) {
             tellAccess(
                     request,
                     "a " + operation + " is for a queue pair that does not allow " + right + ".",
                     peer.connected());
         }
+    }
+
+    /// Tells of a request that goes beyond what was given; returns whether it does.
+    private boolean goesBeyond(TrackedRequest request, SendOperation operation, Grant given) {
+        Access right = right(operation, request);
+        long bytes = bytes(operation, request);
+        long offset = request.remoteAddress() - given.begin;
+        String wrong;
+        if (bytes == 0) {
+            return false;
+        } else if (!given.access.contains(right)) {
+            wrong = "a " + operation + " names " + given.what + ", which has no " + right + ".";
+        } else if (offset < 0 || offset > given.length - bytes) {
+            wrong = "a " + operation + " of " + bytes + " bytes begins at byte " + offset + " of " + given.what
+                    + ", of " + given.length + " bytes.";
+        } else {
+            return false;
+        }
+        tellAccess(request, wrong, given.where);
+        return true;
     }
 
     private void tellAccess(TrackedRequest request, String what, CallPlace given) {

@@ -1,6 +1,7 @@
 package verbena.check.rules;
 
 import java.util.List;
+import java.util.Set;
 import verbena.check.CallPlace;
 import verbena.check.Checker;
 import verbena.check.Findings;
@@ -14,6 +15,7 @@ final class Leaks extends Watcher {
     private final Findings findings;
 
     Leaks(Checker checker) {
+        super(Set.of(Event.EXIT));
         this.findings = checker.findings();
     }
 

@@ -2,6 +2,7 @@ package verbena.check.rules;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -36,6 +37,7 @@ final class MemoryCosts extends Watcher {
     private final Map<TrackedDevice, AtomicInteger> small = new ConcurrentHashMap<>();
 
     MemoryCosts(Checker checker) {
+        super(Set.of(Event.SUBMIT, Event.REGISTER, Event.UNREGISTERED));
         this.findings = checker.findings();
     }
 

@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.WeakHashMap;
 import org.jspecify.annotations.Nullable;
 import verbena.check.CallPlace;
@@ -111,6 +112,7 @@ final class PeerBytes extends Watcher {
     private final Map<TrackedRegion, Boolean> versioned = new WeakHashMap<>();
 
     PeerBytes(Checker checker) {
+        super(Set.of(Event.POST, Event.END, Event.DROP, Event.UNREGISTERED));
         this.checker = checker;
     }
 

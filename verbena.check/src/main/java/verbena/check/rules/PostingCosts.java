@@ -3,6 +3,7 @@ package verbena.check.rules;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import verbena.check.Checker;
@@ -38,6 +39,7 @@ final class PostingCosts extends Watcher {
     private final Map<TrackedPair, Row> rows = new ConcurrentHashMap<>();
 
     PostingCosts(Checker checker) {
+        super(Set.of(Event.POST, Event.SUBMIT, Event.CLOSE));
         this.findings = checker.findings();
     }
 

@@ -36,6 +36,7 @@ final class QueueCosts extends Watcher {
     private final Map<TrackedDevice, Set<TrackedPair>> connected = new HashMap<>();
 
     QueueCosts(Checker checker) {
+        super(Set.of(Event.MODIFY, Event.CLOSE, Event.POLL));
         this.checker = checker;
         this.findings = checker.findings();
     }

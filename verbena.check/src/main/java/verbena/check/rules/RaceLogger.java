@@ -3,6 +3,7 @@ package verbena.check.rules;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import verbena.check.CallPlace;
@@ -25,6 +26,7 @@ final class RaceLogger extends RaceWatcher {
     private int last;
 
     RaceLogger(RaceLog log) {
+        super(Set.of(Event.MESSAGE, Event.HAND_OVER, Event.REGISTER, Event.UNREGISTERED, Event.MODIFY, Event.EXIT));
         this.log = log;
     }
 

@@ -1,7 +1,11 @@
 package verbena.check.rules;
 
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import verbena.check.TrackedPair;
 import verbena.check.TrackedRegion;
@@ -21,6 +25,14 @@ abstract class RaceWatcher extends Watcher {
     ///
     /// @param from address in this process
     record Local(Kind kind, TrackedRegion region, long from, long length) {}
+
+    private static final Set<Event> EVENTS =
+            EnumSet.of(Event.POST, Event.END, Event.DROP, Event.ACCESS, Event.MODIFY, Event.CLOSE);
+
+    /// @param more events of which it hears, beyond those of all
+    RaceWatcher(Set<Event> more) {
+        super(Stream.concat(EVENTS.stream(), more.stream()).collect(Collectors.toSet()));
+    }
 
     /// Hears of a request that is about to be posted.
     ///

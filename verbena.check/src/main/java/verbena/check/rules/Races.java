@@ -4,6 +4,7 @@ import java.lang.ref.WeakReference;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -51,6 +52,7 @@ final class Races extends RaceWatcher {
     /// @param areThreadsApart whether threads are ordered only by what can be seen; otherwise all threads of the
     ///     process count as one, which does one thing after the other
     Races(Checker checker, boolean areThreadsApart) {
+        super(Set.of(Event.MESSAGE, Event.HAND_OVER, Event.REGISTER, Event.UNREGISTERED, Event.POLL));
         this.checker = checker;
         Findings findings = checker.findings();
         this.model = new RaceModel(!areThreadsApart, new RaceModel.Listener() {

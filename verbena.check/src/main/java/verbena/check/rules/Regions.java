@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +33,15 @@ final class Regions extends Watcher {
     private final Map<TrackedPair, Long> taken = new ConcurrentHashMap<>();
 
     Regions(Checker checker) {
+        super(Set.of(
+                Event.POST,
+                Event.MESSAGE,
+                Event.REGISTER,
+                Event.REREGISTER,
+                Event.UNREGISTER,
+                Event.UNREGISTERED,
+                Event.MODIFY,
+                Event.CLOSE));
         this.checker = checker;
         this.findings = checker.findings();
     }
@@ -54,11 +64,20 @@ final class Regions extends Watcher {
                     "it was registered",
                     region.made());
         }
+        checkBusy(region, "closed", here);
+    }
+
+    @Override
+    public void onReregister(TrackedRegion region) {
+        checkBusy(region, "registered anew", CallPlace.here());
+    }
+
+    private void checkBusy(TrackedRegion region, String what, CallPlace here) {
         TrackedRequest own = findOwn(region);
         if (own != null) {
             findings.tell(
                     Rule.REGION_BUSY,
-                    "a region was closed that an outstanding request names.",
+                    "a region was " + what + " that an outstanding request names.",
                     here,
                     "the request was posted",
                     own.place());
@@ -67,7 +86,7 @@ final class Regions extends Watcher {
         if (remote != null) {
             findings.tell(
                     Rule.REMOTE_BUSY,
-                    "a region was closed that an outstanding request of a peer names.",
+                    "a region was " + what + " that an outstanding request of a peer names.",
                     here,
                     "the peer has posted it",
                     remote.place());

@@ -131,7 +131,19 @@ final class Corpus {
             new WindowWithoutRight(),
             new WindowTakenBack(),
             new WindowOfPlainRegion(),
-            new InvalidatedKeyOfNobody());
+            new InvalidatedKeyOfNobody(),
+            new MessageTooLongForShared(),
+            new SharedReceiveWithoutRight(),
+            new DatagramSharedReceiveShort(),
+            new QueueMadeSmaller(),
+            new PointerUnaligned(),
+            new WindowWritableRegionNot(),
+            new WindowOfAnotherPair(),
+            new ReregisteredEarly(),
+            new ZeroBasedByAddress(),
+            new ReadWithoutLocalWrite(),
+            new FenceOnTheRead(),
+            new FlushWithoutRight());
 
     private Corpus() {}
 }

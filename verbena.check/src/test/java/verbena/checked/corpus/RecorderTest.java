@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -38,7 +39,7 @@ class RecorderTest {
     @BeforeEach
     void open() {
         recorder = new Recorder(folder);
-        var pairs = new Watcher() {
+        var pairs = new Watcher(Set.of(Watcher.Event.SUBMIT)) {
             @Override
             public void onSubmit(TrackedPair pair, List<TrackedRequest> requests) {
                 posting.set(pair);

@@ -11,6 +11,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import verbena.check.Checker;
 import verbena.check.Rule;
+import verbena.check.Watcher.Event;
 import verbena.check.device.CheckProvider;
 import verbena.check.rules.Watchers;
 import verbena.verbs.Access;
@@ -123,7 +124,7 @@ public final class TwoEnds implements AutoCloseable {
 
     /// Tells the rules that the process ends.
     void exit() {
-        checker.hear(watcher -> watcher.onExit(checker.devices()));
+        checker.hear(Event.EXIT, watcher -> watcher.onExit(checker.devices()));
     }
 
     @Override

@@ -17,6 +17,7 @@ import verbena.check.Rule;
 import verbena.check.TrackedQueue;
 import verbena.check.TrackedRequest;
 import verbena.check.Watcher;
+import verbena.check.Watcher.Event;
 import verbena.check.rules.Watchers;
 import verbena.transport.weak.Weakness;
 import verbena.verbs.Device;
@@ -49,7 +50,7 @@ final class WeakScene {
 
     private List<Watcher> watchers(Set<Rule> on, Checker by) {
         List<Watcher> all = new ArrayList<>(Watchers.of(on, by));
-        all.add(new Watcher() {
+        all.add(new Watcher(Set.of(Event.POST, Event.POLL)) {
             @Override
             public void onPost(TrackedRequest request) {
                 posted.incrementAndGet();
