@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
@@ -192,7 +194,14 @@ class CompletionQueueTest {
         assertThat(qp.state()).isEqualTo(QpState.ERR);
         assertThat(a.qp.state()).as("one with another queue").isEqualTo(QpState.RTS);
         assertThat(small.poll(wc)).isTrue();
-        assertThat(small.poll(wc)).isTrue();
+        assertThat(small.poll(new WorkCompletion[] {wc, wc, wc})).isEqualTo(1);
+        for (Executable polls :
+                List.<Executable>of(() -> small.poll(wc), () -> small.poll(new WorkCompletion[] {wc}))) {
+            assertThatThrownBy(polls::execute)
+                    .isInstanceOf(InvalidStateException.class)
+                    .hasMessageContaining("poll: completion queue")
+                    .hasMessageContaining("is broken: more completions came than its 2 entries");
+        }
         assertThatThrownBy(() -> small.await(wc, Duration.ofSeconds(1)))
                 .isInstanceOf(InvalidStateException.class)
                 .hasMessageContaining("is broken: more completions came than its 2 entries");

@@ -26,14 +26,22 @@ public interface CompletionQueue extends VerbsObject {
     /// Takes the oldest completion into `wc`; false, and `wc` unchanged, when there is none. Never blocks, never
     /// allocates.
     ///
-    /// @throws InvalidStateException when the queue is closed
+    /// @throws InvalidStateException when the queue is closed, or has overflowed and its last completion was taken
     boolean poll(WorkCompletion wc);
 
     /// Takes up to `into.length` completions, oldest first; returns how many.
+    ///
+    /// @throws InvalidStateException as [#poll(WorkCompletion)], when there is no completion to take
     default int poll(WorkCompletion[] into) {
         int n = 0;
-        while (n < into.length && poll(into[n])) {
-            n++;
+        try {
+            while (n < into.length && poll(into[n])) {
+                n++;
+            }
+        } catch (InvalidStateException e) {
+            if (n == 0) {
+                throw e; // otherwise the next poll throws it
+            }
         }
         return n;
     }

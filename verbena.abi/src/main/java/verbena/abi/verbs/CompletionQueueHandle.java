@@ -14,6 +14,7 @@ import verbena.abi.Handles;
 import verbena.abi.Native;
 import verbena.foreign.Memory;
 import verbena.verbs.CompletionQueue;
+import verbena.verbs.InvalidStateException;
 import verbena.verbs.ResourceLimitException;
 import verbena.verbs.WorkCompletion;
 import verbena.verbs.spi.CompletionAccess;
@@ -155,7 +156,7 @@ public final class CompletionQueueHandle extends Handle {
             int taken;
             do {
                 batch = batch(Math.min(count - n, BATCH_MAX));
-                taken = cq.poll(batch);
+                taken = take(batch);
                 for (int i = 0; i < taken; i++) {
                     wc = batch[i];
                     put(into + n * WC_BYTES);
@@ -173,6 +174,15 @@ public final class CompletionQueueHandle extends Handle {
         }
     }
 
+    /// Takes completions from the queue; none if it has overflowed, of which C learns by an asynchronous event alone.
+    private int take(WorkCompletion[] into) {
+        try {
+            return cq.poll(into);
+        } catch (InvalidStateException e) {
+            return 0;
+        }
+    }
+
     /// Returns completions to poll into, so many; each size is made once.
     private WorkCompletion[] batch(int size) {
         WorkCompletion @Nullable [] known = batches[size];
@@ -187,7 +197,12 @@ public final class CompletionQueueHandle extends Handle {
     private boolean take() {
         assert polling.isHeldByCurrentThread();
         if (kept.isEmpty()) {
-            return cq.poll(wc);
+            WorkCompletion[] next = batch(1);
+            if (take(next) == 0) {
+                return false;
+            }
+            wc = next[0];
+            return true;
         }
         wc = kept.removeFirst();
         return true;
@@ -198,11 +213,11 @@ public final class CompletionQueueHandle extends Handle {
         polling.lock();
         try {
             kept.removeIf(each -> each.qpn() == qpn);
-            var next = new WorkCompletion();
-            while (cq.poll(next)) {
-                if (next.qpn() != qpn) {
-                    kept.add(next);
-                    next = new WorkCompletion();
+            WorkCompletion[] next = batch(1);
+            while (take(next) == 1) {
+                if (next[0].qpn() != qpn) {
+                    kept.add(next[0]);
+                    next[0] = new WorkCompletion();
                 }
             }
         } finally {

@@ -147,6 +147,14 @@ public final class IbvCompletionQueue extends OwnedObject implements OpenContext
 
     @Override
     public boolean poll(WorkCompletion wc) {
+        boolean found = take(wc);
+        if (!found) {
+            checkWhole("poll");
+        }
+        return found;
+    }
+
+    private boolean take(WorkCompletion wc) {
         gate.enter("poll", this);
         try {
             if (!hasSome()) {
@@ -166,6 +174,9 @@ public final class IbvCompletionQueue extends OwnedObject implements OpenContext
             int n = 0;
             while (n < into.length && hasSome()) {
                 fill(into[n++], next++);
+            }
+            if (n == 0) {
+                checkWhole("poll");
             }
             return n;
         } finally {
@@ -266,12 +277,12 @@ public final class IbvCompletionQueue extends OwnedObject implements OpenContext
         if (Thread.interrupted()) {
             throw new InterruptedException();
         }
-        if (poll(wc)) {
+        if (take(wc)) {
             return true;
         }
         long start = System.nanoTime();
         do {
-            if (poll(wc)) {
+            if (take(wc)) {
                 return true;
             }
             Thread.onSpinWait();
@@ -286,7 +297,7 @@ public final class IbvCompletionQueue extends OwnedObject implements OpenContext
             while (true) {
                 checkAlive();
                 request(false);
-                if (poll(wc)) {
+                if (take(wc)) {
                     return true;
                 }
                 long left = nanos - (System.nanoTime() - start);
@@ -301,13 +312,18 @@ public final class IbvCompletionQueue extends OwnedObject implements OpenContext
         }
     }
 
+    /// Throws when no completion will come any more, because some were lost.
+    private void checkWhole(String verb) {
+        if (broken) {
+            throw new InvalidStateException(verb + ": " + label() + " is broken: more completions came than its "
+                    + capacity() + " entries; make it as large as all requests that can be outstanding on it");
+        }
+    }
+
     /// Checks that waiting makes sense.
     private void checkAlive() {
         checkOpen("await");
-        if (broken) {
-            throw new InvalidStateException("await: " + label() + " is broken: more completions came than its "
-                    + capacity() + " entries; make it as large as all requests that can be outstanding on it");
-        }
+        checkWhole("await");
         if (context.hasFailed()) {
             throw new DeviceException("await: device " + context.device().name() + " has failed");
         }

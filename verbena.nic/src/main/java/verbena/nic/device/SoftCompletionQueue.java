@@ -161,7 +161,11 @@ public final class SoftCompletionQueue extends OwnedObject
     private boolean hasSome() {
         if (ring.isEmpty()) {
             boolean _ = engine().drive(); // a request may be done without a packet, which is no work of the engine's
-            return !ring.isEmpty();
+            if (ring.isEmpty()) {
+                checkWhole("poll");
+                return false;
+            }
+            return true;
         }
         engine().polled();
         return true;
@@ -282,13 +286,18 @@ public final class SoftCompletionQueue extends OwnedObject
         return false;
     }
 
+    /// Throws when no completion will come any more, because some were lost.
+    private void checkWhole(String verb) {
+        if (ring.isBroken()) {
+            throw new InvalidStateException(verb + ": " + label() + " is broken: more completions came than its "
+                    + capacity() + " entries; make it as large as all requests that can be outstanding on it");
+        }
+    }
+
     /// Throws when waiting makes no sense.
     private void checkAlive() {
         checkOpen("await");
-        if (ring.isBroken()) {
-            throw new InvalidStateException("await: " + label() + " is broken: more completions came than its "
-                    + capacity() + " entries; make it as large as all requests that can be outstanding on it");
-        }
+        checkWhole("await");
         Throwable failure = core.engines.failure();
         if (failure != null) {
             throw new DeviceException("await: device " + core.name() + " has failed", failure);

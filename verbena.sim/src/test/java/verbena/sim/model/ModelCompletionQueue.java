@@ -69,7 +69,10 @@ public final class ModelCompletionQueue extends ModelObject {
     // ---- verbs
 
     public List<Refusal> mayPoll() {
-        return mayBeUsed();
+        return new Reasons()
+                .and(mayBeUsed())
+                .when(broken && size() == 0, InvalidStateException.class, "poll", "broken")
+                .list();
     }
 
     /// What may be polled now: the oldest of each work queue; empty when there is nothing.
