@@ -20,7 +20,7 @@ final class Links {
 
     Links(Raft raft, Context device) {
         this.raft = raft;
-        this.options = ConnectionOptions.defaults().withDevice(device).withTimeout(LIMIT);
+        this.options = ConnectionOptions.defaults().withDevice(device).withConnectTimeout(LIMIT);
     }
 
     /// The body of a thread: tells a peer what there is to tell, and connects again when that fails.

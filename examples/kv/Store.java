@@ -35,7 +35,7 @@ public final class Store implements AutoCloseable {
                         .withMaxPeers(2 * replicas.size())
                         .withWindow(16)
                         .withFrameBytes(1024)
-                        .withTimeout(TRY));
+                        .withConnectTimeout(TRY));
         this.peers = new AtomicReferenceArray<>(replicas.size());
         this.limit = limit;
         for (int i = 0; i < replicas.size(); i++) {

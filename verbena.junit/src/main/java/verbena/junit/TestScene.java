@@ -100,7 +100,7 @@ final class TestScene {
     ConnectedEnds connect() throws IOException, InterruptedException {
         Context server = open("server");
         Context client = open("client");
-        ConnectionOptions options = ConnectionOptions.defaults().withTimeout(CONNECT_LIMIT);
+        ConnectionOptions options = ConnectionOptions.defaults().withConnectTimeout(CONNECT_LIMIT);
         if (settings.receivesAhead() != 0) {
             options = options.withReceivesAhead(settings.receivesAhead());
         }

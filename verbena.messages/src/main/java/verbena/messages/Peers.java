@@ -37,7 +37,8 @@ final class Peers {
 
     /// Returns the options of a connection over a rail.
     ConnectionOptions connection(Rail rail, PrivateData hello) {
-        return rail.connection(options.parameters().withPrivateData(hello)).withTimeout(options.timeout());
+        return rail.connection(options.parameters().withPrivateData(hello))
+                .withConnectTimeout(options.connectTimeout());
     }
 
     /// Returns a peer that has no connection yet.

@@ -134,7 +134,7 @@ public final class Worker implements AutoCloseable {
             throw new InvalidStateException("connect: the worker has " + options.maxPeers()
                     + " peers already (WorkerOptions#withMaxPeers), or is closed");
         }
-        long deadline = System.nanoTime() + TimeUnit.NANOSECONDS.convert(options.timeout());
+        long deadline = System.nanoTime() + TimeUnit.NANOSECONDS.convert(options.connectTimeout());
         RemoteWorker made = null;
         try {
             Rail first = traffic.devices.rails.getFirst();
@@ -170,7 +170,7 @@ public final class Worker implements AutoCloseable {
                 byte[] token = made.remote.awaitToken(deadline - System.nanoTime());
                 Rail rail = traffic.devices.rails.get(i);
                 var left = Duration.ofNanos(Math.max(1, deadline - System.nanoTime()));
-                var options = peers.connection(rail, Hello.join(i, token)).withTimeout(left);
+                var options = peers.connection(rail, Hello.join(i, token)).withConnectTimeout(left);
                 if (!traffic.join(made.remote, rail, Connection.connect(to.get(i), options))) {
                     throw new ConnectionException(Reason.FAILED, "connect: the peer was lost before all was made");
                 }

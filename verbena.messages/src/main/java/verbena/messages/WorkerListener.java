@@ -230,7 +230,7 @@ public final class WorkerListener implements AutoCloseable, Waitable {
         peer.remote.setToken(bytes);
         String token = HexFormat.of().formatHex(bytes);
         joining.put(token, peer);
-        long nanos = TimeUnit.NANOSECONDS.convert(options.timeout());
+        long nanos = TimeUnit.NANOSECONDS.convert(options.connectTimeout());
         var _ = peers.timer.schedule(() -> giveUp(token), nanos, TimeUnit.NANOSECONDS);
     }
 

@@ -21,7 +21,8 @@ import verbena.verbs.cm.Secret;
 ///     memory for it
 /// @param budgetBytes of messages that came without a receive or a call of this worker, at least 4 KiB for each peer.
 ///     Messages beyond it wait at their senders
-/// @param timeout longest time to make a connection, more than zero, with the wait until the other program accepts
+/// @param connectTimeout longest time to make a connection, more than zero, with the wait until the other program
+///     accepts
 /// @param parameters of each connection: retries, keep-alive, the secret that both ends have to know. The private data
 ///     are the worker's own
 /// @since 0.1
@@ -32,7 +33,7 @@ public record WorkerOptions(
         int maxCalls,
         int maxCallBytes,
         long budgetBytes,
-        Duration timeout,
+        Duration connectTimeout,
         ConnectionParameters parameters) {
     @Preview
     public WorkerOptions {
@@ -48,8 +49,8 @@ public record WorkerOptions(
         if (parameters.privateData().length() > 0) {
             throw new IllegalArgumentException("parameters: no private data, got " + parameters.privateData());
         }
-        if (timeout.isNegative() || timeout.isZero()) {
-            throw new IllegalArgumentException("timeout: more than zero, got " + timeout);
+        if (connectTimeout.isNegative() || connectTimeout.isZero()) {
+            throw new IllegalArgumentException("connectTimeout: more than zero, got " + connectTimeout);
         }
     }
 
@@ -78,28 +79,28 @@ public record WorkerOptions(
     /// memory grows with this number.
     public WorkerOptions withMaxPeers(int maxPeers) {
         return new WorkerOptions(
-                maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, parameters);
+                maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, connectTimeout, parameters);
     }
 
     /// Returns these options with another number of frames that each peer may send unacknowledged, 2 to 255. More
     /// frames keep a long path busy, and cost memory for each peer.
     public WorkerOptions withWindow(int window) {
         return new WorkerOptions(
-                maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, parameters);
+                maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, connectTimeout, parameters);
     }
 
     /// Returns these options with another length of the longest frame in bytes, 64 to 65,536. A message that fits
     /// into a frame takes one trip; the receiver reads a longer one, which takes two.
     public WorkerOptions withFrameBytes(int frameBytes) {
         return new WorkerOptions(
-                maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, parameters);
+                maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, connectTimeout, parameters);
     }
 
     /// Returns these options with another number of calls of one peer that are outstanding at once, 1 to 65,536. The
     /// smaller number of the two ends counts.
     public WorkerOptions withMaxCalls(int maxCalls) {
         return new WorkerOptions(
-                maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, parameters);
+                maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, connectTimeout, parameters);
     }
 
     /// Returns these options with another length of the longest request, active message or answer that the worker
@@ -107,28 +108,28 @@ public record WorkerOptions(
     /// sender, so no peer can make the worker allocate more.
     public WorkerOptions withMaxCallBytes(int maxCallBytes) {
         return new WorkerOptions(
-                maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, parameters);
+                maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, connectTimeout, parameters);
     }
 
     /// Returns these options with another limit of the bytes of messages that came before their receive or call, at
     /// least 4 KiB for each peer. With a small one, early messages wait at their senders sooner.
     public WorkerOptions withBudgetBytes(long budgetBytes) {
         return new WorkerOptions(
-                maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, parameters);
+                maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, connectTimeout, parameters);
     }
 
     /// Returns these options with another time limit for making a connection, more than zero. When it passes,
     /// [Worker#connect] throws a [verbena.verbs.ConnectionException].
-    public WorkerOptions withTimeout(Duration timeout) {
+    public WorkerOptions withConnectTimeout(Duration connectTimeout) {
         return new WorkerOptions(
-                maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, parameters);
+                maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, connectTimeout, parameters);
     }
 
     /// Returns these options with other parameters of connections. Start with those that are there:
     /// `options.withParameters(options.parameters().withRetries(…))`.
     public WorkerOptions withParameters(ConnectionParameters parameters) {
         return new WorkerOptions(
-                maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, parameters);
+                maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, connectTimeout, parameters);
     }
 
     /// Returns these options with a secret. Only workers that prove that they know it get a connection

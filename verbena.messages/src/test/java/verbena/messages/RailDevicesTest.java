@@ -311,7 +311,7 @@ class RailDevicesTest {
                 .withMaxPeers(1)
                 .withWindow(8)
                 .withFrameBytes(4096)
-                .withTimeout(Duration.ofSeconds(2));
+                .withConnectTimeout(Duration.ofSeconds(2));
         try (Context a = Device.named("rocev2@127.0.0.2").open();
                 Context b = Device.named("rocev2@127.0.0.3").open();
                 Context c = Device.named("rocev2@127.0.0.4").open();
@@ -339,7 +339,7 @@ class RailDevicesTest {
     /// What listens answers as a worker of two rails does, and never tells how to join the second.
     @Test
     void aLimitHoldsWhileAWorkerWaitsToJoinItsFurtherRails() throws Exception {
-        WorkerOptions options = TwoWorkers.SMALL.withTimeout(Duration.ofSeconds(1));
+        WorkerOptions options = TwoWorkers.SMALL.withConnectTimeout(Duration.ofSeconds(1));
         try (Context a = Device.named("rocev2@127.0.0.2").open();
                 Context b = Device.named("rocev2@127.0.0.3").open();
                 Context c = Device.named("rocev2@127.0.0.4").open();

@@ -10,4 +10,12 @@ final class Checks {
         }
         return value;
     }
+
+    /// Throws when `length` bytes from `offset` on are not all inside the first `size` bytes.
+    static void inside(String verb, long offset, long length, long size) {
+        if (offset < 0 || length < 0 || offset > size - length) {
+            throw new IndexOutOfBoundsException(
+                    verb + ": " + length + " bytes from byte " + offset + " on are not inside " + size + " bytes");
+        }
+    }
 }

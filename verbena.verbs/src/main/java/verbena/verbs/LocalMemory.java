@@ -1,7 +1,6 @@
 package verbena.verbs;
 
 import java.lang.foreign.MemorySegment;
-import java.util.Objects;
 
 /// A range of registered memory of this side: a [MemoryRegion], or a part of one ([#slice]). [RemoteMemory] is its
 /// counterpart at the peer.
@@ -41,7 +40,7 @@ public interface LocalMemory {
     ///
     /// @throws IndexOutOfBoundsException when the part is not inside
     default LocalMemory slice(long offset, long length) {
-        Objects.checkFromIndexSize(offset, length, length());
+        Checks.inside("slice", offset, length, length());
         return new MemorySlice(region(), offset() + offset, length);
     }
 
@@ -49,6 +48,6 @@ public interface LocalMemory {
     ///
     /// @throws IndexOutOfBoundsException when `offset` is not inside
     default LocalMemory slice(long offset) {
-        return slice(offset, length() - Objects.checkFromToIndex(offset, length(), length()));
+        return slice(offset, Math.max(0, length() - offset));
     }
 }

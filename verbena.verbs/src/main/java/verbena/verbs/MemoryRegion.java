@@ -1,7 +1,6 @@
 package verbena.verbs;
 
 import java.lang.foreign.MemorySegment;
-import java.util.Objects;
 import java.util.Set;
 
 /// Registered memory, which requests can name (ibv_reg_mr(3)). Any thread may use it. The device does not order
@@ -58,7 +57,7 @@ public interface MemoryRegion extends VerbsObject, LocalMemory {
     /// @throws IndexOutOfBoundsException when the bytes are not inside
     @Preview
     default void noteLoad(long offset, long length) {
-        Objects.checkFromIndexSize(offset, length, length());
+        Checks.inside("noteLoad", offset, length, length());
     }
 
     /// Says that this thread writes `length` bytes from `offset` on, as [#noteLoad].
@@ -66,7 +65,7 @@ public interface MemoryRegion extends VerbsObject, LocalMemory {
     /// @throws IndexOutOfBoundsException when the bytes are not inside
     @Preview
     default void noteStore(long offset, long length) {
-        Objects.checkFromIndexSize(offset, length, length());
+        Checks.inside("noteStore", offset, length, length());
     }
 
     /// Changes the protection domain and the rights of the region; the keys stay (ibv_rereg_mr(3)). On an exception

@@ -1,7 +1,6 @@
 package verbena.verbs;
 
 import java.util.HexFormat;
-import java.util.Objects;
 
 /// The address and key of a peer's memory, for READ, WRITE and atomics. Immutable. The peer decides how long the key
 /// is valid. A request with an invalid key ends with `REM_ACCESS_ERR`.
@@ -21,7 +20,7 @@ public record RemoteMemory(long address, int rkey, long length) {
     ///
     /// @throws IndexOutOfBoundsException when the part is not inside
     public RemoteMemory slice(long offset, long length) {
-        Objects.checkFromIndexSize(offset, length, this.length);
+        Checks.inside("slice", offset, length, this.length);
         return new RemoteMemory(address + offset, rkey, length);
     }
 
@@ -29,7 +28,7 @@ public record RemoteMemory(long address, int rkey, long length) {
     ///
     /// @throws IndexOutOfBoundsException when `offset` is not inside
     public RemoteMemory slice(long offset) {
-        return slice(offset, length - Objects.checkFromToIndex(offset, length, length));
+        return slice(offset, Math.max(0, length - offset));
     }
 
     /// Returns one line of text that [#parse(String)] reads: `address/rkey/length`. The length is decimal, the

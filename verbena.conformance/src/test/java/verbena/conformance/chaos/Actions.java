@@ -566,7 +566,7 @@ final class Actions {
     // ---- connections
 
     private static final ConnectionOptions OPTIONS =
-            ConnectionOptions.defaults().withTimeout(CONNECT).withSizes(new QueuePairOptions.Sizes(8, 8, 1, 1, 0));
+            ConnectionOptions.defaults().withConnectTimeout(CONNECT).withSizes(new QueuePairOptions.Sizes(8, 8, 1, 1, 0));
 
     /// Whether the library is to open a device by itself, which it closes soon after the last connection.
     private boolean isByAddress(Actor by) {

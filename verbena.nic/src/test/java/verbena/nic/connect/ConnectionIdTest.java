@@ -609,7 +609,7 @@ class ConnectionIdTest {
         id.resolveAddress(server.at(0), server.at(7471));
         assertThat(client.next(ConnectionEvent.AddressError.class).why()).contains("is no address of");
         assertThatThrownBy(() -> id.resolveAddress(InetSocketAddress.createUnresolved("no.such.host", 1)))
-                .hasMessage("destination: \"no.such.host\" is no known host");
+                .hasMessageStartingWith("destination: \"no.such.host\" is no known host");
     }
 
     @ParameterizedTest

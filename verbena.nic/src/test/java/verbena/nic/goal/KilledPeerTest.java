@@ -115,7 +115,7 @@ class KilledPeerTest {
                 .withDevice(device)
                 .withParameters(WATCHFUL)
                 .withSizes(QueuePairOptions.Sizes.DEFAULT)
-                .withTimeout(ATTEMPT);
+                .withConnectTimeout(ATTEMPT);
         var to = new InetSocketAddress(address, PeerProcess.PORT);
         Future<Long> back = threads.submit(() -> {
             peer.listen();

@@ -440,8 +440,8 @@ class IwarpTest extends ConnectingDevices {
     void whoDoesNotAnswerIsUnreachableInTheTimeGiven() throws Exception {
         try (var deaf = new java.net.ServerSocket(0, 1, at(0).getAddress())) {
             assertThatExceptionOfType(ConnectionException.class)
-                    .isThrownBy(() ->
-                            Connection.connect(at(deaf.getLocalPort()), client().withTimeout(Duration.ofMillis(200))))
+                    .isThrownBy(() -> Connection.connect(
+                            at(deaf.getLocalPort()), client().withConnectTimeout(Duration.ofMillis(200))))
                     .satisfies(e -> assertThat(e.reason()).isEqualTo(Reason.TIMEOUT));
         }
     }

@@ -306,7 +306,7 @@ class ProtectedDeviceTest {
             try (Context server = Device.named("rocev2" + options).open();
                     Context client = Device.named("rocev2" + peer).open()) {
                 var at = new InetSocketAddress(server.gid(1, 0).gid().address(), 0);
-                var way = ConnectionOptions.defaults().withTimeout(Duration.ofSeconds(2));
+                var way = ConnectionOptions.defaults().withConnectTimeout(Duration.ofSeconds(2));
                 try (var listener = ConnectionListener.bind(at, way.withDevice(server))) {
                     assertThatThrownBy(() -> Connection.connect(listener.localAddress(), way.withDevice(client)))
                             .isInstanceOf(VerbsException.class)

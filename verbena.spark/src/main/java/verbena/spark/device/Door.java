@@ -151,7 +151,7 @@ public final class Door implements AutoCloseable {
         return ConnectionOptions.defaults()
                 .withParameters(parameters)
                 .withSizes(new QueuePairOptions.Sizes(DEPTH, 1, 1, 1, 0))
-                .withTimeout(Duration.ofSeconds(5))
+                .withConnectTimeout(Duration.ofSeconds(5))
                 .withDevice(context)
                 .withProtectionDomain(domain);
     }

@@ -68,7 +68,7 @@ final class DemoEnd implements AutoCloseable {
 
     /// Returns the options for a connection of the demo.
     static ConnectionOptions options(Context context) {
-        return ConnectionOptions.defaults().withDevice(context).withTimeout(TIMEOUT);
+        return ConnectionOptions.defaults().withDevice(context).withConnectTimeout(TIMEOUT);
     }
 
     /// Connects to the peer, which listens there.

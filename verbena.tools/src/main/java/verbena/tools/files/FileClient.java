@@ -51,7 +51,7 @@ final class FileClient implements AutoCloseable {
     /// @throws ConnectionException when there is no way to a server
     /// @throws CommandFailed when the server and this do not get on with each other
     static FileClient connect(Way way) throws InterruptedException {
-        ConnectionOptions options = Session.connectionOptions().withTimeout(way.timeout());
+        ConnectionOptions options = Session.connectionOptions().withConnectTimeout(way.timeout());
         if (way.device() != null) {
             options = options.withDevice(way.device());
         }

@@ -53,7 +53,7 @@ abstract class CmCommand extends ToolCommand {
 
     /// Returns the options for connections on that device.
     final ConnectionOptions options(@Nullable Context device) {
-        ConnectionOptions options = ConnectionOptions.defaults().withTimeout(timeout());
+        ConnectionOptions options = ConnectionOptions.defaults().withConnectTimeout(timeout());
         return device == null ? options : options.withDevice(device);
     }
 

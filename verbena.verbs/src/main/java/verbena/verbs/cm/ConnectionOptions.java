@@ -14,7 +14,7 @@ import verbena.verbs.SharedReceiveQueue;
 ///
 /// @param parameters that are agreed with the peer
 /// @param sizes of the queue pair
-/// @param timeout longest time to make a connection, more than zero, with the wait for room in the listener's
+/// @param connectTimeout longest time to make a connection, more than zero, with the wait for room in the listener's
 ///     backlog. The device gives up earlier on a host that answers nothing
 /// @param requestTimeout longest time of a blocking SEND, WRITE, READ or atomic, more than zero. When it passes, the
 ///     connection ends. Empty for no limit but the device's retries
@@ -27,7 +27,7 @@ import verbena.verbs.SharedReceiveQueue;
 public record ConnectionOptions(
         ConnectionParameters parameters,
         QueuePairOptions.Sizes sizes,
-        Duration timeout,
+        Duration connectTimeout,
         Optional<Duration> requestTimeout,
         int receiveAheadBytes,
         Optional<Context> device,
@@ -37,8 +37,8 @@ public record ConnectionOptions(
     public ConnectionOptions {
         Objects.requireNonNull(parameters, "parameters");
         Objects.requireNonNull(sizes, "sizes");
-        if (timeout.isNegative() || timeout.isZero()) {
-            throw new IllegalArgumentException("timeout: more than zero, got " + timeout);
+        if (connectTimeout.isNegative() || connectTimeout.isZero()) {
+            throw new IllegalArgumentException("connectTimeout: more than zero, got " + connectTimeout);
         }
         if (requestTimeout.isPresent()
                 && (requestTimeout.get().isNegative() || requestTimeout.get().isZero())) {
@@ -81,26 +81,29 @@ public record ConnectionOptions(
 
     /// Returns these options with other parameters. They replace all of them, the private data and the secret too.
     public ConnectionOptions withParameters(ConnectionParameters parameters) {
-        return new ConnectionOptions(parameters, sizes, timeout, requestTimeout, receiveAheadBytes, device, sharing);
+        return new ConnectionOptions(
+                parameters, sizes, connectTimeout, requestTimeout, receiveAheadBytes, device, sharing);
     }
 
     /// Returns these options with other sizes of the queue pair: how many requests can be outstanding, with how many
     /// entries and inline bytes. A call that finds the queue pair full waits ([Connection#awaitRoom]).
     public ConnectionOptions withSizes(QueuePairOptions.Sizes sizes) {
-        return new ConnectionOptions(parameters, sizes, timeout, requestTimeout, receiveAheadBytes, device, sharing);
+        return new ConnectionOptions(
+                parameters, sizes, connectTimeout, requestTimeout, receiveAheadBytes, device, sharing);
     }
 
     /// Returns these options with another time limit for making a connection, more than zero. When it passes,
     /// connecting throws a [verbena.verbs.ConnectionException] with the reason `TIMEOUT`.
-    public ConnectionOptions withTimeout(Duration timeout) {
-        return new ConnectionOptions(parameters, sizes, timeout, requestTimeout, receiveAheadBytes, device, sharing);
+    public ConnectionOptions withConnectTimeout(Duration connectTimeout) {
+        return new ConnectionOptions(
+                parameters, sizes, connectTimeout, requestTimeout, receiveAheadBytes, device, sharing);
     }
 
     /// Returns these options with a time limit of each blocking SEND, WRITE, READ and atomic, more than zero.
     /// When it passes, the connection ends with the reason `TIMEOUT`.
     public ConnectionOptions withRequestTimeout(Duration requestTimeout) {
         return new ConnectionOptions(
-                parameters, sizes, timeout, Optional.of(requestTimeout), receiveAheadBytes, device, sharing);
+                parameters, sizes, connectTimeout, Optional.of(requestTimeout), receiveAheadBytes, device, sharing);
     }
 
     /// Returns options of connections that post receives by themselves. A connection posts as many as its queue
@@ -113,19 +116,20 @@ public record ConnectionOptions(
         if (maxBytes < 1) {
             throw new IllegalArgumentException("maxBytes: at least 1, got " + maxBytes);
         }
-        return new ConnectionOptions(parameters, sizes, timeout, requestTimeout, maxBytes, device, sharing);
+        return new ConnectionOptions(parameters, sizes, connectTimeout, requestTimeout, maxBytes, device, sharing);
     }
 
     /// Returns options whose connections use this device. The program closes it, after them.
     public ConnectionOptions withDevice(Context device) {
         return new ConnectionOptions(
-                parameters, sizes, timeout, requestTimeout, receiveAheadBytes, Optional.of(device), sharing);
+                parameters, sizes, connectTimeout, requestTimeout, receiveAheadBytes, Optional.of(device), sharing);
     }
 
     /// Returns options whose connections use objects of the program. With a listener, all of its connections use
     /// them.
     public ConnectionOptions withSharing(Sharing sharing) {
-        return new ConnectionOptions(parameters, sizes, timeout, requestTimeout, receiveAheadBytes, device, sharing);
+        return new ConnectionOptions(
+                parameters, sizes, connectTimeout, requestTimeout, receiveAheadBytes, device, sharing);
     }
 
     /// Returns options whose connections belong to this protection domain, so that memory that is registered there

@@ -43,7 +43,7 @@ final class ConnectionSetup {
         Connection made = null;
         boolean done = false;
         try {
-            Deadline deadline = Deadline.in(options.timeout());
+            Deadline deadline = Deadline.in(options.connectTimeout());
             id.resolveAddress(to);
             expect(id, deadline, ConnectionEvent.AddressResolved.class);
             id.resolveRoute();
@@ -77,7 +77,7 @@ final class ConnectionSetup {
                 throw new ConnectionException(
                         Reason.TIMEOUT,
                         "connect: " + id + ": the peer has not answered within " + TimeLimits.text(deadline.limit)
-                                + ", the limit of ConnectionOptions.withTimeout");
+                                + ", the limit of ConnectionOptions.withConnectTimeout");
             }
             if (wanted.isInstance(event.get())) {
                 return wanted.cast(event.get());

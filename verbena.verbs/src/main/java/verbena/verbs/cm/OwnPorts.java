@@ -172,7 +172,9 @@ final class OwnPorts {
     static InetAddress resolved(String name, InetSocketAddress address) {
         InetAddress at = address.getAddress();
         if (at == null) {
-            throw new IllegalArgumentException(name + ": \"" + address.getHostString() + "\" is no known host");
+            throw new IllegalArgumentException(
+                    name + ": \"" + address.getHostString() + "\" is no known host, or was not"
+                            + " resolved: make the address by new InetSocketAddress(host, port)");
         }
         return at;
     }
