@@ -71,6 +71,8 @@ class SnippetsDocTest {
             void take(WorkCompletion completion) {}
 
             void serve(Connection connection) {}
+
+            void serve(Connection reader, RemoteMemory table) {}
             """;
 
     /// What the names of a page mean, where pages differ.

@@ -18,10 +18,13 @@ import verbena.verbs.RemoteMemory;
 ///         var table = listener.allocate(1L << 30, Access.remoteRead())) {
 ///     while (true) {
 ///         Connection reader = listener.accept();
-///         reader.send(table.remote(reader).format());
+///         Thread.startVirtualThread(() -> serve(reader, table.remote(reader))); // sends it the key
 ///     }
 /// }
 /// ```
+///
+/// Each reader has a thread of its own here, because sending waits until the reader has posted a receive. A reader
+/// that posts none would otherwise keep all others from being accepted.
 ///
 /// Any thread may use it. [ConnectionListener#allocate] makes it, and the program closes it. Then its keys are
 /// invalid, and the program must not use [#segment()] any more.
