@@ -38,6 +38,12 @@ import verbena.tools.house.House.Source;
 /// `-Dverbena.api.write=true` writes it anew.
 class ApiTest {
     private static final Path REPORT = House.ROOT.resolve("docs/api/signatures.txt");
+    private static final String HEADING = """
+            All that programs may use, by package and type. What is marked @Preview may change or disappear with any
+            version. Everything else stays, so a program that compiles with this version compiles with the next. On the
+            constructor of a record @Preview says that the record may get further components. A mark on a type holds for
+            all of it.
+            """;
     /// The packages that programs may name. `spi` is for those that bring devices of their own.
     private static final Set<String> PACKAGES = Set.of(
             "verbena.verbs",
@@ -127,7 +133,7 @@ class ApiTest {
                 members.forEach(member -> lines.add("    " + member));
             });
         }
-        String found = String.join("\n", lines) + "\n";
+        String found = HEADING + "\n" + String.join("\n", lines) + "\n";
         assertThat(lines).hasSizeGreaterThan(1_000);
         if (Boolean.getBoolean("verbena.api.write")) {
             Files.writeString(REPORT, found);
