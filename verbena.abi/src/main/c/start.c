@@ -1,6 +1,7 @@
 /* Starts a JVM in this process and hands the table of calls to Java. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <jni.h>
 #include <limits.h>
 #include <pthread.h>
@@ -9,7 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -194,21 +197,9 @@ static char **environment_with_jvms_signal(void) {
     return copy;
 }
 
-static jint create_java(jint (*create)(JavaVM **, void **, void *), JavaVM **vm, JNIEnv **env, JavaVMInitArgs *arguments) {
-    char **before = environ, **with = environ && !getenv("_JAVA_SR_SIGNUM") ? environment_with_jvms_signal() : NULL;
-    if (with) {
-        environ = with;
-    }
-    jint code = create(vm, (void **) env, arguments);
-    if (with && environ == with) {
-        environ = before; /* programs that this one starts need not see it */
-    }
-    return code;
-}
-
 /* Programs take what is mapped below their own end for their static data (OpenSHMEM), and let peers read and write it. So the
  * JVM's heap, and its classes where there is an AOT cache, lie above all programs and below what mmap(2) chooses. Each
- * JVM of forked children has a place of its own. NULL when there is none. */
+ * JVM of forked children has a place of its own. Zero when there is none. */
 #if defined(__x86_64__)
 #define PLACES 0x600000000000UL
 #elif defined(__aarch64__)
@@ -216,6 +207,70 @@ static jint create_java(jint (*create)(JavaVM **, void **, void *), JavaVM **vm,
 #endif
 #define PLACES_MAX 8
 #define PLACE_BYTES 0x20000000000UL /* the upper half is for classes */
+
+/* What is free below the program, and taken from the JVM while it starts: without an AOT cache that fits, it wants its classes as low
+ * as possible. When nothing is free there, it takes what mmap(2) chooses. */
+#define GAPS_MAX 64
+#define LOWEST 0x10000UL /* vm.mmap_min_addr */
+static struct {
+    void *at;
+    size_t bytes;
+} gaps[GAPS_MAX];
+static int gap_count;
+
+static void take_gap(uintptr_t from, uintptr_t to) {
+    if (from < to && gap_count < GAPS_MAX) {
+        int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+        void *taken = mmap((void *) from, to - from, PROT_NONE, flags, -1, 0);
+        if (taken != MAP_FAILED) { /* by a kernel before 4.17 perhaps elsewhere */
+            gaps[gap_count].at = taken;
+            gaps[gap_count++].bytes = to - from;
+        }
+    }
+}
+
+static void take_gaps(void) {
+#ifdef PLACES
+    uintptr_t program = getauxval(AT_PHDR) & -4096UL, at = LOWEST;
+    if (program == 0 || program > PLACES) {
+        return; /* started by ld.so as its argument: it lies among the libraries */
+    }
+    int fd = (int) syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    FILE *maps = fd < 0 ? NULL : fdopen(fd, "r");
+    char line[PATH_MAX + 128];
+    unsigned long low, high;
+    while (maps && at < program && fgets(line, sizeof line, maps)) {
+        if (sscanf(line, "%lx-%lx ", &low, &high) == 2) {
+            take_gap(at, low < program ? low : program);
+            at = high > at ? high : at;
+        }
+    }
+    if (maps) {
+        fclose(maps);
+    }
+#endif
+}
+
+static void give_gaps_back(void) {
+    while (gap_count > 0) {
+        gap_count--;
+        munmap(gaps[gap_count].at, gaps[gap_count].bytes);
+    }
+}
+
+static jint create_java(jint (*create)(JavaVM **, void **, void *), JavaVM **vm, JNIEnv **env, JavaVMInitArgs *arguments) {
+    char **before = environ, **with = environ && !getenv("_JAVA_SR_SIGNUM") ? environment_with_jvms_signal() : NULL;
+    if (with) {
+        environ = with;
+    }
+    take_gaps();
+    jint code = create(vm, (void **) env, arguments);
+    give_gaps_back();
+    if (with && environ == with) {
+        environ = before; /* programs that this one starts need not see it */
+    }
+    return code;
+}
 
 static uintptr_t find_place(void) {
 #ifdef PLACES

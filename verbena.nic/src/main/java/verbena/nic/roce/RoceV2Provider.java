@@ -7,9 +7,13 @@ import verbena.nic.link.Interfaces.HostInterface;
 import verbena.nic.link.LinkException;
 import verbena.nic.link.LoopbackAddress;
 import verbena.nic.link.NativeAccess;
+import verbena.nic.link.sharing.Service;
+import verbena.nic.link.sharing.SharedAddress;
 import verbena.verbs.Device;
+import verbena.verbs.Gid;
 import verbena.verbs.GidType;
 import verbena.wire.psp.PspHeader;
+import verbena.wire.roce.RoceV2;
 
 /// The provider of `rocev2` devices: one on loopback, one for each network interface with an address, and one for
 /// any local address by name. [Device] tells the names; the options are
@@ -61,6 +65,12 @@ public final class RoceV2Provider extends HostProvider {
     @Override
     public String kind() {
         return "rocev2";
+    }
+
+    @Override
+    public boolean isKnownUnserved(long serviceId, Gid address) {
+        return NativeAccess.whyPortable() == null
+                && SharedAddress.isKnownUnserved(new Service(serviceId, address), RoceV2.UDP_PORT);
     }
 
     @Override

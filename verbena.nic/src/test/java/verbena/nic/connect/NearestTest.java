@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeEach;
@@ -164,6 +165,22 @@ class NearestTest {
             assertThat(pair.client.peerAddress()).isEqualTo(pair.server.localAddress());
             talk(pair.client, pair.server);
             talk(pair.server, pair.client);
+        }
+    }
+
+    @Test
+    void aListenerAtAllAddressesAnswersAtOneThatAnotherListenerHas() throws Exception {
+        try (ConnectionListener one = ConnectionListener.bind("127.0.0.9", 0);
+                ConnectionListener all = ConnectionListener.bind("0.0.0.0", 0);
+                Context network = Device.named("rocev2@127.0.0.1").open()) {
+            for (ConnectionOptions options : List.of(ANY, ANY.withDevice(network))) {
+                for (ConnectionListener listener : List.of(one, all)) {
+                    try (Pair pair = Pair.make(listener, "127.0.0.9", options)) {
+                        talk(pair.client, pair.server);
+                        talk(pair.server, pair.client);
+                    }
+                }
+            }
         }
     }
 

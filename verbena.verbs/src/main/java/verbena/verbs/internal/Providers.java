@@ -107,5 +107,10 @@ public final class Providers {
         public boolean isServed(long serviceId, Gid address) {
             return inner.isServed(serviceId, address);
         }
+
+        @Override
+        public boolean isKnownUnserved(long serviceId, Gid address) {
+            return inner.isKnownUnserved(serviceId, address);
+        }
     }
 }

@@ -46,4 +46,12 @@ public interface Provider {
     default boolean isServed(long serviceId, Gid address) {
         return false;
     }
+
+    /// Returns whether the provider knows every process that has an address of this host, and none of them has this
+    /// service there. Opens no device.
+    ///
+    /// @param serviceId as above
+    default boolean isKnownUnserved(long serviceId, Gid address) {
+        return false;
+    }
 }

@@ -7,6 +7,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
@@ -77,6 +78,18 @@ public final class PeerSockets {
                     && linux.peerUser(fd) == LinuxSockets.effectiveUser();
             LinuxSockets.close(fd);
             return isThere;
+        }
+    }
+
+    /// Returns the names that sockets of any user have behind a prefix; none where the kernel does not list them. Any
+    /// thread.
+    static Set<String> names(String prefix) {
+        String beginning = beginning(prefix);
+        try (Arena scratch = Arena.ofConfined()) {
+            return LocalSocketUsers.byName(new LinuxSockets(scratch)).keySet().stream()
+                    .filter(name -> name.startsWith(beginning))
+                    .map(name -> name.substring(beginning.length()))
+                    .collect(Collectors.toSet());
         }
     }
 

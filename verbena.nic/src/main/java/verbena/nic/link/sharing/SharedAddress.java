@@ -6,6 +6,7 @@ import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -80,9 +81,22 @@ public final class SharedAddress {
         relay = new Relay(presence, services, new Neighbours(), System::currentTimeMillis);
         group = new SocketGroup(linux, arena, outgoing, presence, at, port, wakeup);
         survey = new Survey(group, System::nanoTime);
-        String place = gid.toString();
-        String name = place + (gid.isLinkLocal() ? "%" + at.interfaceIndex() : "") + "/" + port;
-        peers = new PeerSockets(linux, arena, outgoing, place, name, sendBufferBytes);
+        String name = place(gid, gid.isLinkLocal() ? "%" + at.interfaceIndex() : "", port);
+        peers = new PeerSockets(linux, arena, outgoing, gid.toString(), name, sendBufferBytes);
+    }
+
+    private static String place(Gid gid, String scope, int port) {
+        return gid + scope + "/" + port;
+    }
+
+    /// Returns whether links share the service's address, of any user, and none of them serves it. Links that do not
+    /// share have no slots, and are not known. Any thread; opens no link.
+    public static boolean isKnownUnserved(Service service, int port) {
+        if (service.address().isLinkLocal()) {
+            return false; // its interface is not known here
+        }
+        Set<String> names = PeerSockets.names(place(service.address(), "", port));
+        return names.stream().anyMatch(name -> name.startsWith(SLOT)) && !names.contains(service.name());
     }
 
     // --- opening
