@@ -18,6 +18,7 @@ import javax.tools.JavaFileObject;
 import javax.tools.SimpleJavaFileObject;
 import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /// The code in the documents and in the comments of the API compiles: each piece by itself, with the names that the
 /// text around it speaks of. README, `docs/start.md`, `docs/check.md`, `docs/junit.md` and `docs/netty.md` have tests
@@ -44,6 +45,9 @@ class SnippetsDocTest {
             import verbena.verbs.cm.*;
             import verbena.verbs.spi.WaitSource;
             """;
+
+    @TempDir
+    Path classes;
 
     /// Names of all pieces, which a piece may declare anew.
     private static final String NAMES = """
@@ -174,7 +178,7 @@ class SnippetsDocTest {
     }
 
     /// Compiles pieces, and returns what is wrong: the place of a piece, the message, and the line of the code.
-    private static List<String> findings(List<Piece> pieces) {
+    private List<String> findings(List<Piece> pieces) {
         List<JavaFileObject> sources = new ArrayList<>();
         for (int i = 0; i < pieces.size(); i++) {
             String source = pieces.get(i).source(i);
@@ -195,7 +199,7 @@ class SnippetsDocTest {
                         List.of(
                                 "-proc:none",
                                 "-d",
-                                "/nowhere",
+                                classes.toString(),
                                 "-cp",
                                 System.getProperty("java.class.path"),
                                 "-XDshould-stop.ifError=FLOW"),

@@ -24,7 +24,7 @@ final class SmallQueueForSends implements Program {
                 }
                 batch.submit(); // here
             }
-            for (int i = 0; i < 5 && small.poll(scene.wc); i++) {
+            for (int i = 0; i < small.capacity() && small.poll(scene.wc); i++) {
                 scene.wc.ok();
             }
             sender.modify(new Transition.ToError());

@@ -106,6 +106,31 @@ class SharingTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"rocev2", "iwarp", "shm"})
+    void theEndOfAConnectionTakesNoCompletionFromALentQueue(String device) throws Exception {
+        try (Context server = Device.named(device).open();
+                Context client = Device.named(device).open();
+                ProtectionDomain domain = server.allocateProtectionDomain();
+                CompletionQueue queue = server.createCompletionQueue(100);
+                MemoryRegion memory = domain.allocate(100, Access.local())) {
+            var options =
+                    ConnectionOptions.defaults().withProtectionDomain(domain).withCompletionQueues(queue, queue);
+            try (var star = Star.of(1, server, client, options)) {
+                Connection accepted = star.accepted.getFirst();
+                accepted.queuePair().postReceive(7, memory.slice(0, 100));
+                star.clients.getFirst().send("last words");
+                var ended = accepted.whenClosed().toCompletableFuture();
+                star.clients.getFirst().close();
+                assertThat(ended.get(60, TimeUnit.SECONDS).reason()).isEqualTo(ConnectionException.Reason.DISCONNECTED);
+                var wc = new WorkCompletion();
+                assertThat(queue.await(wc, Duration.ofSeconds(10))).isTrue();
+                assertThat(wc.wrId()).isEqualTo(7);
+                assertThat(wc.ok()).isTrue();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "iwarp", "shm"})
     void connectionsShareReceivesAndTheirCompletions(String device) throws Exception {
         try (Context server = Device.named(device).open();
                 Context client = Device.named(device).open();

@@ -389,7 +389,7 @@ final class LocalDevices {
 
     /// Returns where a peer at a loopback address answers. A listener at all addresses of a host has 127.0.0.1 as
     /// the only one of loopback's, and a host's name is often 127.0.1.1. So an address of 127.0.0.0/8 means
-    /// 127.0.0.1 when no program listens there: no device has it, or those that have it do not serve the port.
+    /// 127.0.0.1 when no device has it, and when those that have it do not serve the port and 127.0.0.1 does.
     ///
     /// @param only the device to use, if the program named one
     static InetSocketAddress answering(Optional<Context> only, PortSpace space, InetSocketAddress peer) {
@@ -400,13 +400,14 @@ final class LocalDevices {
         boolean isIwarp = only.filter(context -> context.device().transportType() == TransportType.IWARP)
                 .isPresent();
         boolean isElsewhere = !isServedWithin(space, Gid.of(LOOPBACK), peer)
-                && (isIwarp ? isSilent(peer) : isFree(at) || isKnownUnserved(space, peer));
+                && (isIwarp ? isSilent(peer) : isFree(at) || isServedAtLoopbackOnly(space, peer));
         return isElsewhere ? new InetSocketAddress(LOOPBACK, peer.getPort()) : peer;
     }
 
-    private static boolean isKnownUnserved(PortSpace space, InetSocketAddress peer) {
+    private static boolean isServedAtLoopbackOnly(PortSpace space, InetSocketAddress peer) {
         long service = space.serviceId(peer.getPort());
-        return providers().anyMatch(provider -> provider.isKnownUnserved(service, Gid.of(peer.getAddress())));
+        return providers().anyMatch(provider -> provider.isKnownUnserved(service, Gid.of(peer.getAddress())))
+                && providers().anyMatch(provider -> provider.isServed(service, Gid.of(LOOPBACK)));
     }
 
     /// Returns whether no device of RoCE has an address.

@@ -231,9 +231,10 @@ final class Outstanding {
         }
     }
 
-    /// Reads the completions that are there, when no other thread does.
+    /// Reads the completions that are there, when no other thread does. Without a place for requests it reads none:
+    /// the program polls that queue, and lacks what another takes out of it.
     void look() {
-        if (!lock.tryLock()) {
+        if (places.length == 0 || !lock.tryLock()) {
             return;
         }
         try {

@@ -92,11 +92,19 @@ public final class SharedAddress {
     /// Returns whether links share the service's address, of any user, and none of them serves it. Links that do not
     /// share have no slots, and are not known. Any thread; opens no link.
     public static boolean isKnownUnserved(Service service, int port) {
-        if (service.address().isLinkLocal()) {
-            return false; // its interface is not known here
-        }
-        Set<String> names = PeerSockets.names(place(service.address(), "", port));
+        Set<String> names = names(service, port);
         return names.stream().anyMatch(name -> name.startsWith(SLOT)) && !names.contains(service.name());
+    }
+
+    /// Returns whether a link that shares the service's address, of any user, serves it. Any thread; opens no link.
+    public static boolean isKnownServed(Service service, int port) {
+        return names(service, port).contains(service.name());
+    }
+
+    private static Set<String> names(Service service, int port) {
+        return service.address().isLinkLocal()
+                ? Set.of() // its interface is not known here
+                : PeerSockets.names(place(service.address(), "", port));
     }
 
     // --- opening
