@@ -142,7 +142,7 @@ class RailStormTest {
     }
 
     /// Ends all rails but one, each at some moment, in some way, at some end.
-    private Void breakRails(List<Worker> workers, List<RemoteWorker> peers, long seed) {
+    private Void breakRails(List<Worker> workers, List<RemoteWorker> peers, long seed) throws InterruptedException {
         var random = new SplittableRandom(seed);
         var left = new ArrayList<>(List.of(0, 1, 2));
         int all = 2 * (2 * MESSAGES + 2 * CALLS + MESSAGES);
@@ -150,6 +150,9 @@ class RailStormTest {
         while (left.size() > 1) {
             next += random.nextInt(all / 3);
             while (moves.get() < next) {
+                if (Thread.interrupted()) {
+                    throw new InterruptedException("the storm has ended");
+                }
                 Thread.onSpinWait();
             }
             int rail = left.get(random.nextInt(left.size()));
@@ -157,7 +160,8 @@ class RailStormTest {
             int end = random.nextInt(2);
             switch (random.nextInt(3)) {
                 case 0 -> workers.get(end).leave(devices.get(end * RAILS + rail));
-                case 1 -> peers.get(end).remote.ways().way(rail).disconnect();
+                case 1 -> // Way#disconnect submits a batch, which is for the thread that has the worker's lock
+                    peers.get(end).remote.ways().way(rail).connection.id().disconnect();
                 default -> peers.get(end).remote.ways().way(rail).queuePair().modify(new Transition.ToError());
             }
         }
