@@ -565,8 +565,9 @@ final class Actions {
 
     // ---- connections
 
-    private static final ConnectionOptions OPTIONS =
-            ConnectionOptions.defaults().withConnectTimeout(CONNECT).withSizes(new QueuePairOptions.Sizes(8, 8, 1, 1, 0));
+    private static final ConnectionOptions OPTIONS = ConnectionOptions.defaults()
+            .withConnectTimeout(CONNECT)
+            .withSizes(new QueuePairOptions.Sizes(8, 8, 1, 1, 0));
 
     /// Whether the library is to open a device by itself, which it closes soon after the last connection.
     private boolean isByAddress(Actor by) {
