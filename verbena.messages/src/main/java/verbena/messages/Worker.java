@@ -108,7 +108,7 @@ public final class Worker implements AutoCloseable {
     // ---- peers
 
     /// Connects to the worker that listens at an address, by the first device. It returns after the other
-    /// program has called [WorkerListener#accept()], and waits for that until [WorkerOptions#timeout()] has
+    /// program has called [WorkerListener#accept()], and waits for that until [WorkerOptions#connectTimeout()] has
     /// passed.
     ///
     /// @throws ConnectionException when no connection is made, or the peer is no worker; the message has the reason

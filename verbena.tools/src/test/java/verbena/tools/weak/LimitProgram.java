@@ -26,6 +26,7 @@ final class LimitProgram {
         return new OwnProgram(NAME, true, _ -> run());
     }
 
+    @SuppressWarnings("ThreadPriorityCheck") // the scheduler of this program is its own: one thread runs at a time
     private static void run() throws Exception {
         try (Context device = Device.named("rocev2").open();
                 var domain = device.allocateProtectionDomain();

@@ -84,10 +84,10 @@ public final class VirtualThreadsAgent {
         ClassModel model = file.parse(bytes);
         boolean makesThreads = beginsLikeOne(name, WITH_THREADS);
         for (var each : model.constantPool()) {
-            boolean isMeant = each instanceof ClassEntry entry
+            boolean isMeant = (each instanceof ClassEntry entry
                             && makesThreads
-                            && entry.asSymbol().equals(OF_SYSTEM)
-                    || each instanceof MethodRefEntry method && isNow(method);
+                            && entry.asSymbol().equals(OF_SYSTEM))
+                    || (each instanceof MethodRefEntry method && isNow(method));
             if (isMeant) {
                 return file.transformClass(model, ClassTransform.transformingMethodBodies((code, element) -> {
                     if (element instanceof InvokeInstruction call && isNow(call.method())) {

@@ -120,7 +120,7 @@ public final class Connection implements AutoCloseable {
     }
 
     /// Connects with options. It waits for the other program as [#connect(String, int)] does, for
-    /// [ConnectionOptions#timeout()] at most.
+    /// [ConnectionOptions#connectTimeout()] at most.
     ///
     /// @param to a resolved address
     /// @throws ConnectionException when no connection is made; the message has the reason
