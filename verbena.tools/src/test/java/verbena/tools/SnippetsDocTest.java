@@ -21,9 +21,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /// The code in the documents and in the comments of the API compiles: each piece by itself, with the names that the
-/// text around it speaks of. README, `docs/start.md`, `docs/check.md`, `docs/junit.md` and `docs/netty.md` have tests
-/// of
-/// their own.
+/// text around it speaks of. README, `docs/start.md`, `docs/check.md`, `docs/junit.md` and `docs/netty.md` have
+/// tests of their own.
 class SnippetsDocTest {
     private static final Path ROOT =
             Path.of(Objects.requireNonNull(System.getProperty("verbena.root"), "verbena.root is set by the build"));
@@ -129,7 +128,7 @@ class SnippetsDocTest {
     /// @param place the file and the line of its beginning
     private record Piece(String place, String code, String names) {
         private static final Pattern MEMBER = Pattern.compile(
-                "(?m)\\A\\s*(@|\\w[^=;(]*\\) (throws \\w+ )?\\{|[^=;(]*\\(.*\\)" + " (throws [\\w, ]+ )?\\{( //.*)?$)");
+                "(?m)\\A\\s*(@|\\w[^=;(]*\\) (throws \\w+ )?\\{|[^=;(]*\\(.*\\) (throws [\\w, ]+ )?\\{( //.*)?$)");
         private static final Pattern TYPE = Pattern.compile("(?m)^(public |final )*(class|record|interface) ");
         private static final Pattern STATEMENT = Pattern.compile("\\A\\s*(try|while|for|if|synchronized|//)\\b");
 
