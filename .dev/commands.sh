@@ -89,10 +89,13 @@ developer_dist() {
 # which are the findings. Rooms whose libraries are large are read where they were built.
 developer_lint() {
   local profiles=lint
+  # With the JVM's own thresholds C2 takes a quarter of the processor time, for code that soon has no more to do.
+  local rarer="-XX:Tier4InvocationThreshold=25000 -XX:Tier4MinInvocationThreshold=3000"
+  rarer+=" -XX:Tier4CompileThreshold=75000 -XX:Tier4BackEdgeThreshold=200000"
   need_maven
   [ ! -d "$home/verbena.spark/target/lib" ] || profiles+=,spark
   [ ! -d "$home/workshop/interop/target/ready" ] || profiles+=,interop
-  MAVEN_OPTS="${MAVEN_OPTS:-} -Dorg.slf4j.simpleLogger.defaultLogLevel=warn" maven -B -T 1C "-P$profiles" test-compile "$@"
+  MAVEN_OPTS="$rarer ${MAVEN_OPTS:-} -Dorg.slf4j.simpleLogger.defaultLogLevel=warn" maven -B -T 1C "-P$profiles" test-compile "$@"
 }
 
 developer_test() {
@@ -138,11 +141,11 @@ choose() { # NAME-FOR-PEOPLE SHARES ARGUMENT ...
 
 # The classes whose turn it is not, as Surefire excludes them: its share is another than that of the cases within a class.
 print_others() { # DRAW
-  local turn room class
-  while read -r turn room class; do
-    [ "$turn" != "#" ] || continue
+  local turns room class
+  while read -r turns room class; do
+    [ "$turns" != "#" ] || continue
     [ -f "$home/$room/src/test/java/$class.java" ] || fail "test: .dev/in-turn.txt names $room $class, which is not there"
-    [ "$turn" = $(($1 / 6 % 6)) ] || echo "$class.java"
+    [[ "$turns" = *$(($1 / 6 % 6))* ]] || echo "$class.java"
   done < "$home/.dev/in-turn.txt"
 }
 
@@ -317,7 +320,8 @@ developer_engines() {
 
 # Spark with our shuffle manager, beside its own. Where its jars cannot be fetched the first time, it is skipped.
 developer_spark-demo() {
-  local target=$home/verbena.spark/target jars=lib arguments=()
+  local target=$home/verbena.spark/target jars=lib arguments=() draw
+  draw=$(find_draw "$@")
   while [ $# -gt 0 ]; do
     case $1 in
       --spark)
@@ -326,6 +330,8 @@ developer_spark-demo() {
         shift
         ;;
       --small) arguments+=("$1") ;;
+      --drawn) arguments+=(--share "$((draw % 3))/3") ;;
+      -Dverbena.draw=*) ;;
       --seeds)
         [[ "${2:-}" =~ ^[1-9][0-9]*$ ]] || wrong "spark-demo: --seeds needs a number, got \"${2:-}\""
         arguments+=("$1" "$2")

@@ -45,6 +45,8 @@ public final class SparkDemo {
     private static final String WEAK = "sort,words";
     /// The option in front of the number of weak devices to try, which is all that is done then.
     private static final String SEEDS = "--seeds";
+    /// The option in front of the share of the runs after the first two, such as `1/3`.
+    private static final String SHARE = "--share";
     /// The driver and two executors.
     private static final int PROCESSES = 3;
     /// Executors end after the driver, and write their lines then.
@@ -62,6 +64,11 @@ public final class SparkDemo {
         KILLS,
         /// The application and the manager come as a user's jars, by `spark-submit`.
         SUBMITTED
+    }
+
+    /// A run, whose results are compared with those of Spark's sort shuffle.
+    private interface Run {
+        void judge(SparkRun.Outcome sorted) throws IOException, InterruptedException;
     }
 
     /// A run with our manager.
@@ -92,21 +99,24 @@ public final class SparkDemo {
     /// Runs all of it; the status is 1 when something has failed.
     ///
     /// @param args the build's folder, that of Spark's jars, the class path for Spark's processes, the checkout,
-    /// and `--small`, `--seeds N`, or nothing
+    /// and `--small`, `--share I/N`, `--seeds N`, or nothing
     public static void main(String[] args) throws IOException, InterruptedException {
         List<String> options = List.of(args).subList(4, args.length);
         int seeds = options.indexOf(SEEDS) + 1;
+        int share = options.indexOf(SHARE) + 1;
         boolean isSmall = seeds > 0 || options.contains("--small");
         Path checkout = Path.of(args[3]);
         String classes = args[2] + ":" + checkout.resolve("verbena.check/target/classes");
         var spark = new SparkRun(Path.of(args[0], "home"), Path.of(args[1]), classes, LIMIT);
         spark.prepare();
         var demo = new SparkDemo(spark, isSmall ? "40000" : "400000", checkout);
-        boolean isGood = seeds > 0 ? demo.runWeak(Integer.parseInt(options.get(seeds))) : demo.run(isSmall);
+        boolean isGood = seeds > 0
+                ? demo.runWeak(Integer.parseInt(options.get(seeds)))
+                : demo.run(isSmall, share > 0 ? options.get(share) : "0/1");
         System.exit(isGood ? 0 : 1);
     }
 
-    private boolean run(boolean isSmall) throws IOException, InterruptedException {
+    private boolean run(boolean isSmall, String share) throws IOException, InterruptedException {
         System.out.println("Spark " + package$.MODULE$.SPARK_VERSION() + ", two executors of one core each, " + records
                 + " records; jobs: " + JOBS);
         SparkRun.Outcome sorted = spark.run(spark.application(managedBy("sort", Map.of()), arguments(JOBS)));
@@ -114,12 +124,13 @@ public final class SparkDemo {
             return false;
         }
         figures("sort shuffle", sorted, sorted);
-        for (Scenario scenario : scenarios(isSmall)) {
-            judge(scenario, sorted);
+        judge(Scenario.good("shm", "shm", JOBS), sorted);
+        List<Run> others = others(isSmall);
+        int slash = share.indexOf('/');
+        int step = Integer.parseInt(share.substring(slash + 1));
+        for (int i = Integer.parseInt(share.substring(0, slash)); i < others.size(); i += step) {
+            others.get(i).judge(sorted);
         }
-        judgeWeak(sorted, 1);
-        judgeAgent(sorted);
-        judgeProtected(sorted);
         return sum();
     }
 
@@ -136,9 +147,18 @@ public final class SparkDemo {
         return failed == 0;
     }
 
+    /// Returns the runs after that over `shm`.
+    private List<Run> others(boolean isSmall) {
+        var others = new ArrayList<Run>();
+        scenarios(isSmall).forEach(scenario -> others.add(sorted -> judge(scenario, sorted)));
+        others.add(sorted -> judgeWeak(sorted, 1));
+        others.add(this::judgeAgent);
+        others.add(this::judgeProtected);
+        return others;
+    }
+
     private static List<Scenario> scenarios(boolean isSmall) {
         var scenarios = new ArrayList<Scenario>();
-        scenarios.add(Scenario.good("shm", "shm", JOBS));
         if (!isSmall) {
             scenarios.add(Scenario.good("rocev2", "rocev2", JOBS));
             scenarios.add(new Scenario(
