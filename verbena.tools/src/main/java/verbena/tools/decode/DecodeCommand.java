@@ -12,6 +12,7 @@ import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -58,6 +59,8 @@ import verbena.wire.pcap.Unwrapped;
 public final class DecodeCommand extends ToolCommand {
     private static final long NANOS_PER_SECOND = 1_000_000_000;
     private static final long MICROS_PER_SECOND = 1_000_000;
+    /// The most kinds of packets that the summary names.
+    private static final int UNDECODED_MAX = 20;
 
     @Parameters(index = "0", paramLabel = "FILE", description = "The capture; - reads standard input.")
     private String file;
@@ -137,6 +140,8 @@ public final class DecodeCommand extends ToolCommand {
     private long other;
     /// Packets of each link type that is not known.
     private final SortedMap<Integer, Integer> unknownLinks = new TreeMap<>();
+    /// Packets that were not decoded, by the header that was not taken off.
+    private final SortedMap<String, Integer> undecoded = new TreeMap<>();
     private long firstNanos;
     private @Nullable Conversation conversation;
 
@@ -227,9 +232,9 @@ public final class DecodeCommand extends ToolCommand {
         switch (encapsulation.unwrap(packet.linkType(), packet.bytes(), frame)) {
             case Unwrapped.Roce _ -> showRoce(packet, frame, true, wanted, out);
             case Unwrapped.Part _ when packet.isTruncated() -> showRoce(packet, frame, false, wanted, out);
-            case Unwrapped.Part _ -> showOther(packet, Unwrapped.Reason.TRUNCATED, wanted, out);
+            case Unwrapped.Part _ -> showOther(packet, Unwrapped.Reason.TRUNCATED, "", wanted, out);
             case Unwrapped.Tcp tcp -> showTcp(packet, tcp, wanted, out);
-            case Unwrapped.Other(Unwrapped.Reason reason) -> showOther(packet, reason, wanted, out);
+            case Unwrapped.Other(Unwrapped.Reason reason, String what) -> showOther(packet, reason, what, wanted, out);
         }
     }
 
@@ -313,13 +318,17 @@ public final class DecodeCommand extends ToolCommand {
         return packet.comment().isEmpty() ? "" : "  # " + packet.comment().replaceAll("\\s+", " ");
     }
 
-    private void showOther(CapturedPacket packet, Unwrapped.Reason reason, PacketFilter wanted, PrintWriter out) {
+    private void showOther(
+            CapturedPacket packet, Unwrapped.Reason reason, String what, PacketFilter wanted, PrintWriter out) {
         switch (reason) {
             case UNKNOWN_LINK_TYPE -> {
                 other++;
                 int _ = unknownLinks.merge(packet.linkType(), 1, Integer::sum);
             }
-            case OTHER_PROTOCOL, OTHER_PORT -> other++;
+            case OTHER_PROTOCOL, OTHER_PORT -> {
+                other++;
+                int _ = undecoded.merge(what, 1, Integer::sum);
+            }
             case TRUNCATED, BAD_LENGTH, FRAGMENT, IPV4_OPTIONS, TOO_SHORT, TOO_LONG -> {
                 boolean byCapture = reason == Unwrapped.Reason.TRUNCATED && packet.isTruncated();
                 if (byCapture) {
@@ -361,6 +370,16 @@ public final class DecodeCommand extends ToolCommand {
                 + (iwarp == 0 ? neither + " not RoCE" : iwarp + " of iWARP, " + neither + " neither it nor RoCE"));
         unknownLinks.forEach((linkType, packets) ->
                 out.println(packets + " of link type " + linkType + ", whose headers are not known here"));
+        if (tcpPackets > iwarp) {
+            out.println(tcpPackets - iwarp + " not decoded: TCP without iWARP");
+        }
+        undecoded.entrySet().stream()
+                .sorted(Map.Entry.<String, Integer>comparingByValue().reversed())
+                .limit(UNDECODED_MAX)
+                .forEach(each -> out.println(each.getValue() + " not decoded: " + each.getKey()));
+        if (undecoded.size() > UNDECODED_MAX) {
+            out.println("and " + (undecoded.size() - UNDECODED_MAX) + " more kinds that are not decoded");
+        }
         String ofPsp = psp.line();
         if (ofPsp != null) {
             out.println(ofPsp);

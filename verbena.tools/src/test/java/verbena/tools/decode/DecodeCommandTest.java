@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -105,7 +106,9 @@ class DecodeCommandTest {
 
         assertThat(cli.status()).isZero();
         assertThat(cli.outLines())
-                .containsExactly("2 packets read, 0 shown: 0 with a bad ICRC, 0 malformed; 2 not RoCE");
+                .containsExactly(
+                        "2 packets read, 0 shown: 0 with a bad ICRC, 0 malformed; 2 not RoCE",
+                        "2 not decoded: TCP without iWARP");
     }
 
     @Test
@@ -133,6 +136,30 @@ class DecodeCommandTest {
                 .containsExactly(
                         "1 packets read, 0 shown: 0 with a bad ICRC, 0 malformed; 1 not RoCE",
                         "1 of link type 147, whose headers are not known here");
+    }
+
+    @Test
+    void wrappingsThatAreNotTakenOffAreCountedByName() throws IOException {
+        Path file = folder.resolve("wrapped.pcapng");
+        String ethernet = "020000000001020000000002";
+        try (CaptureWriter out = CaptureWriter.pcapng(Files.newOutputStream(file), LinkType.ETHERNET)) {
+            for (String type : List.of("0806", "88e52c00000000015a5a", "88e52c00000000025a5a")) {
+                out.write(0, MemorySegment.ofArray(HexFormat.of().parseHex(ethernet + type)));
+            }
+            for (int type = 0xB000; type < 0xB014; type++) {
+                out.write(0, MemorySegment.ofArray(HexFormat.of().parseHex(ethernet + Integer.toHexString(type))));
+            }
+        }
+        List<String> lines = Cli.run("decode", file.toString()).outLines();
+
+        assertThat(lines)
+                .hasSize(22)
+                .startsWith(
+                        "23 packets read, 0 shown: 0 with a bad ICRC, 0 malformed; 23 not RoCE",
+                        "2 not decoded: MACsec, encrypted (EtherType 0x88e5)",
+                        "1 not decoded: ARP (EtherType 0x0806)",
+                        "1 not decoded: EtherType 0xb000")
+                .endsWith("1 not decoded: EtherType 0xb011", "and 2 more kinds that are not decoded");
     }
 
     @Test

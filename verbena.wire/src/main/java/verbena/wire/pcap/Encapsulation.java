@@ -48,20 +48,26 @@ public final class Encapsulation {
     /// @param tunnels that have been left
     private Unwrapped found(long found, int linkType, MemorySegment bytes, int tunnels, Frame frame) {
         if (found < 0) {
-            return other(
-                    found == LinkHeaders.TRUNCATED
-                            ? Reason.TRUNCATED
-                            : found == LinkHeaders.UNKNOWN ? Reason.UNKNOWN_LINK_TYPE : Reason.OTHER_PROTOCOL);
+            return other(found == LinkHeaders.TRUNCATED ? Reason.TRUNCATED : Reason.UNKNOWN_LINK_TYPE);
         }
         int at = (int) found;
-        return switch ((int) (found >>> 32)) {
+        int type = (int) (found >>> 32);
+        return switch (type) {
             case LinkHeaders.INFINIBAND -> infiniBand(bytes.asSlice(at), frame);
             case LinkHeaders.TYPE_IPV4 -> ipv4(linkType, bytes, at, tunnels, frame);
             case LinkHeaders.TYPE_IPV6 -> ipv6(linkType, bytes, at, tunnels, frame);
-            case LinkHeaders.TYPE_BRIDGED -> found(LinkHeaders.ethernet(bytes, at), linkType, bytes, tunnels, frame);
+            case LinkHeaders.TYPE_BRIDGED ->
+                tunnelled(LinkHeaders.ethernet(bytes, at), linkType, bytes, tunnels, frame);
             case RoceV1.ETHER_TYPE -> grh(linkType, bytes, at, frame);
-            default -> other(Reason.OTHER_PROTOCOL);
+            default -> other(Reason.OTHER_PROTOCOL, Wrappings.ofType(type));
         };
+    }
+
+    /// @param inner as [LinkHeaders#find] answers for what the tunnel carries
+    private Unwrapped tunnelled(long inner, int linkType, MemorySegment bytes, int tunnels, Frame frame) {
+        return tunnels == TUNNELS_MAX
+                ? other(Reason.OTHER_PROTOCOL, Wrappings.TUNNELS)
+                : found(inner, linkType, bytes, tunnels + 1, frame);
     }
 
     private Unwrapped infiniBand(MemorySegment captured, Frame frame) {
@@ -69,7 +75,9 @@ public final class Encapsulation {
         int length = Math.toIntExact(bytes.byteSize());
         int start = NativePacket.read(bytes, 0, length, frame);
         if (start < 0) {
-            return other(start == NativePacket.FOREIGN ? Reason.OTHER_PROTOCOL : Reason.BAD_LENGTH);
+            return start == NativePacket.FOREIGN
+                    ? other(Reason.OTHER_PROTOCOL, Wrappings.FOREIGN)
+                    : other(Reason.BAD_LENGTH);
         }
         MemorySegment.copy(bytes, start, frame.slot, frame.start, frame.length);
         frame.icrcValid = nativePackets.verify(bytes, NativePacket.buffer(bytes), 0, length);
@@ -82,7 +90,7 @@ public final class Encapsulation {
         }
         int versionAndLength = BigEndian.u8(bytes, at);
         if (versionAndLength >>> 4 != 4) {
-            return other(Reason.OTHER_PROTOCOL);
+            return other(Reason.OTHER_PROTOCOL, Wrappings.NO_IP);
         }
         int flagsFragment = BigEndian.u16(bytes, at + 6);
         int protocol = BigEndian.u8(bytes, at + 9);
@@ -97,14 +105,14 @@ public final class Encapsulation {
                     0,
                     RoceV2.MAPPED_IPV4 | BigEndian.u32(bytes, at + 16));
         }
-        long inner = (flagsFragment & RoceV2.FRAGMENT_BITS) == 0 && tunnels < TUNNELS_MAX
+        long inner = (flagsFragment & RoceV2.FRAGMENT_BITS) == 0
                 ? Tunnels.find(protocol, bytes, at + 4L * (versionAndLength & 0xF))
                 : Tunnels.NONE;
         if (inner != Tunnels.NONE) {
-            return found(inner, linkType, bytes, tunnels + 1, frame);
+            return tunnelled(inner, linkType, bytes, tunnels, frame);
         }
         if (protocol != RoceV2.PROTOCOL_UDP) {
-            return other(Reason.OTHER_PORT);
+            return other(Reason.OTHER_PORT, Wrappings.ofProtocol(protocol));
         }
         if ((flagsFragment & RoceV2.FRAGMENT_BITS) != 0) {
             return other(Reason.FRAGMENT);
@@ -113,9 +121,9 @@ public final class Encapsulation {
             return other(Reason.IPV4_OPTIONS);
         }
         long udp = at + IPV4_BYTES;
-        Reason wrong = udpTrouble(bytes, udp, BigEndian.u16(bytes, at + 2) - IPV4_BYTES);
+        Unwrapped wrong = udpTrouble(bytes, udp, BigEndian.u16(bytes, at + 2) - IPV4_BYTES);
         if (wrong != null) {
-            return other(wrong);
+            return wrong;
         }
         frame.sourceHigh = 0;
         frame.sourceLow = RoceV2.MAPPED_IPV4 | BigEndian.u32(bytes, at + 12);
@@ -137,7 +145,7 @@ public final class Encapsulation {
             return other(Reason.TRUNCATED);
         }
         if (Grh.version(bytes, at) != 6) {
-            return other(Reason.OTHER_PROTOCOL);
+            return other(Reason.OTHER_PROTOCOL, Wrappings.NO_IP);
         }
         if (Grh.nextHeader(bytes, at) == PROTOCOL_TCP) {
             long tcp = at + IPV6_BYTES;
@@ -150,18 +158,17 @@ public final class Encapsulation {
                     Grh.destinationHigh(bytes, at),
                     Grh.destinationLow(bytes, at));
         }
-        long inner =
-                tunnels < TUNNELS_MAX ? Tunnels.find(Grh.nextHeader(bytes, at), bytes, at + IPV6_BYTES) : Tunnels.NONE;
+        long inner = Tunnels.find(Grh.nextHeader(bytes, at), bytes, at + IPV6_BYTES);
         if (inner != Tunnels.NONE) {
-            return found(inner, linkType, bytes, tunnels + 1, frame);
+            return tunnelled(inner, linkType, bytes, tunnels, frame);
         }
         if (Grh.nextHeader(bytes, at) != RoceV2.PROTOCOL_UDP) {
-            return other(Reason.OTHER_PORT);
+            return other(Reason.OTHER_PORT, Wrappings.ofProtocol(Grh.nextHeader(bytes, at)));
         }
         long udp = at + IPV6_BYTES;
-        Reason wrong = udpTrouble(bytes, udp, Grh.payloadLength(bytes, at));
+        Unwrapped wrong = udpTrouble(bytes, udp, Grh.payloadLength(bytes, at));
         if (wrong != null) {
-            return other(wrong);
+            return wrong;
         }
         fillFromGrh(bytes, at, frame);
         boolean isWhole = fillFromUdp(bytes, udp, frame);
@@ -182,11 +189,11 @@ public final class Encapsulation {
             long destinationHigh,
             long destinationLow) {
         if (bytes.byteSize() < tcp + TCP_BYTES) {
-            return other(Reason.OTHER_PORT); // too little to tell whose it is
+            return other(Reason.OTHER_PORT, Wrappings.TCP); // too little to tell whose it is
         }
         long payload = tcp + 4L * (BigEndian.u8(bytes, tcp + 12) >>> 4);
         if (payload < tcp + TCP_BYTES || payload > end) {
-            return other(Reason.OTHER_PORT); // no TCP that a host takes
+            return other(Reason.OTHER_PORT, Wrappings.TCP);
         }
         long until = Math.min(end, bytes.byteSize());
         return new Unwrapped.Tcp(
@@ -208,7 +215,7 @@ public final class Encapsulation {
             return other(Reason.TRUNCATED);
         }
         if (Grh.version(bytes, at) != 6 || Grh.nextHeader(bytes, at) != Grh.NEXT_HEADER_BTH) {
-            return other(Reason.OTHER_PROTOCOL);
+            return other(Reason.OTHER_PROTOCOL, Wrappings.FOREIGN);
         }
         int packetBytes = Grh.payloadLength(bytes, at);
         Reason wrong = sizeTrouble(bytes, at + Grh.BYTES, packetBytes);
@@ -224,17 +231,19 @@ public final class Encapsulation {
     }
 
     // What is wrong with the UDP header and the sizes, if anything.
-    private static @Nullable Reason udpTrouble(MemorySegment bytes, long udp, int ipPayloadBytes) {
+    private static @Nullable Unwrapped udpTrouble(MemorySegment bytes, long udp, int ipPayloadBytes) {
         if (bytes.byteSize() < udp + RoceV2.UDP_BYTES) {
-            return Reason.TRUNCATED;
+            return other(Reason.TRUNCATED);
         }
-        if (BigEndian.u16(bytes, udp + 2) != RoceV2.UDP_PORT) {
-            return Reason.OTHER_PORT;
+        int port = BigEndian.u16(bytes, udp + 2);
+        if (port != RoceV2.UDP_PORT) {
+            return other(Reason.OTHER_PORT, Wrappings.ofPort(port));
         }
         if (BigEndian.u16(bytes, udp + 4) != ipPayloadBytes) {
-            return Reason.BAD_LENGTH;
+            return other(Reason.BAD_LENGTH);
         }
-        return sizeTrouble(bytes, udp + RoceV2.UDP_BYTES, ipPayloadBytes - RoceV2.UDP_BYTES);
+        Reason wrong = sizeTrouble(bytes, udp + RoceV2.UDP_BYTES, ipPayloadBytes - RoceV2.UDP_BYTES);
+        return wrong == null ? null : other(wrong);
     }
 
     private static @Nullable Reason sizeTrouble(MemorySegment bytes, long bth, int packetBytes) {
@@ -285,7 +294,11 @@ public final class Encapsulation {
     }
 
     private static Unwrapped other(Reason reason) {
-        return new Unwrapped.Other(reason);
+        return other(reason, "");
+    }
+
+    private static Unwrapped other(Reason reason, String what) {
+        return new Unwrapped.Other(reason, what);
     }
 
     /// Writes link, network and UDP header and the packet, ICRC as it is, to the start of `out`; returns how many

@@ -48,15 +48,18 @@ public sealed interface Unwrapped {
     }
 
     /// Something else, or RoCE that cannot be taken out; the frame is untouched.
-    record Other(Reason reason) implements Unwrapped {}
+    ///
+    /// @param what a name of the header that was not taken off, for [Reason#OTHER_PROTOCOL] and
+    ///     [Reason#OTHER_PORT]; empty for others
+    record Other(Reason reason, String what) implements Unwrapped {}
 
     /// Reasons why no RoCE packet can be taken out.
     enum Reason {
         /// A link type that is not among those of [LinkType].
         UNKNOWN_LINK_TYPE,
-        /// Neither IP nor RoCE v1.
+        /// Neither IP nor RoCE v1, or behind a header that is not taken off.
         OTHER_PROTOCOL,
-        /// IP, but neither UDP to port 4791 nor TCP.
+        /// IP, but neither UDP to port 4791 nor TCP, nor a tunnel that is taken off.
         OTHER_PORT,
         /// The packet ends before its headers do, or before the end that their lengths give.
         TRUNCATED,

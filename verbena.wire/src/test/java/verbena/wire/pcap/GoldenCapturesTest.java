@@ -116,7 +116,9 @@ class GoldenCapturesTest {
             Unwrapped unwrapped =
                     encapsulation.unwrap(LinkType.ETHERNET, packet.bytes().asSlice(0, length), frame);
             if (length < headers) {
-                assertThat(unwrapped).as("%d bytes", length).isEqualTo(new Unwrapped.Other(Unwrapped.Reason.TRUNCATED));
+                assertThat(unwrapped)
+                        .as("%d bytes", length)
+                        .isEqualTo(new Unwrapped.Other(Unwrapped.Reason.TRUNCATED, ""));
             } else {
                 assertThat(unwrapped).as("%d bytes", length).isInstanceOf(Unwrapped.Part.class);
                 assertThat(frame.length).isEqualTo((int) packet.bytes().byteSize() - 14 - 20 - 8);
