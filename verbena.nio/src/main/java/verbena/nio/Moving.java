@@ -510,7 +510,9 @@ final class Moving implements Carrier {
             return state.is(Phase.LOST) ? interestOps & OPS : kept;
         }
         int by = (in.looksMoved() ? SelectionKey.OP_READ : 0) | (out.isMoved() ? SelectionKey.OP_WRITE : 0);
-        return kept | moved.readyOps(interestOps & by);
+        // A selector that finds a stream ready does not ask the kernel each time, and the end is ready from now on.
+        int ended = in.isOver() ? interestOps & SelectionKey.OP_READ : 0;
+        return kept | ended | moved.readyOps(interestOps & by);
     }
 
     @Override

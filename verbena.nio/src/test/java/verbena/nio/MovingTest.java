@@ -81,6 +81,21 @@ class MovingTest {
         }
     }
 
+    /// The end has come by TCP, and the room for bytes is at the stream.
+    @Test
+    void anEndThatWasReadStaysReadyBesideRoomToWrite() throws Exception {
+        try (var pair = Providers.Pair.of(atOnce);
+                Selector selector = atOnce.openSelector()) {
+            await(() -> isByRdma(pair.client()) && isByRdma(pair.server()));
+            pair.client().shutdownOutput();
+            assertThat(pair.server().read(ByteBuffer.allocate(1))).isEqualTo(-1);
+            pair.server().configureBlocking(false);
+            SelectionKey key = pair.server().register(selector, SelectionKey.OP_READ | SelectionKey.OP_WRITE);
+            assertThat(selector.select()).isOne();
+            assertThat(key.readyOps()).isEqualTo(SelectionKey.OP_READ | SelectionKey.OP_WRITE);
+        }
+    }
+
     @Test
     void whatAMoveSetsForItselfIsNoOptionOfTheProgram() throws Exception {
         try (var pair = Providers.Pair.of(atOnce)) {

@@ -24,20 +24,27 @@ import org.jspecify.annotations.Nullable;
 /// What one probe has to do with: the channel that is tried, and what belongs to it.
 final class ProbeWorld implements Closeable {
     private static final SelectorProvider OURS = new RdmaSelectorProvider();
+    private static final SelectorProvider MOVING = new RdmaSelectorProvider(Pace.ofMillis(0, 0));
 
     /// Which ends of a connection are ours.
     enum Ends {
         JDK,
         BOTH_OURS,
+        /// Connections of both have begun by TCP, and have moved.
+        MOVED,
         /// That which is tried is ours: it goes by TCP.
         ONE_OURS;
 
         SelectorProvider tried() {
-            return this == JDK ? Jdk.provider() : OURS;
+            return this == ONE_OURS ? OURS : other();
         }
 
         SelectorProvider other() {
-            return this == BOTH_OURS ? OURS : Jdk.provider();
+            return switch (this) {
+                case JDK, ONE_OURS -> Jdk.provider();
+                case BOTH_OURS -> OURS;
+                case MOVED -> MOVING;
+            };
         }
     }
 
@@ -143,7 +150,23 @@ final class ProbeWorld implements Closeable {
         return withStreams();
     }
 
+    /// Waits until a connection has moved that is to.
+    private void move() {
+        long end = System.nanoTime() + Providers.LIMIT.toNanos();
+        while (ends == Ends.MOVED && !(hasMoved(socket()) && hasMoved(peer()))) {
+            if (System.nanoTime() - end > 0) {
+                throw new IllegalStateException("it does not move: " + socket() + ", " + peer());
+            }
+            Thread.onSpinWait();
+        }
+    }
+
+    private static boolean hasMoved(SocketChannel channel) {
+        return channel.toString().contains("begun by TCP, ");
+    }
+
     private ProbeWorld withStreams() throws IOException {
+        move();
         in = socket().socket().getInputStream();
         out = socket().socket().getOutputStream();
         return this;

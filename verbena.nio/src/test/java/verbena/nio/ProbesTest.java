@@ -16,30 +16,41 @@ import verbena.nio.Probes.Deliberate;
 import verbena.nio.Probes.State;
 
 /// What every call of `SocketChannel`, `ServerSocketChannel`, `Selector` and `SelectionKey`, and of the sockets of
-/// channels, does in every state: by the JDK's own channels, and by ours over RDMA and over TCP. By default a third of
-/// the probes is drawn (`-Dverbena.draw=N`); the others, and all, with `-Dverbena.deep=true`.
+/// channels, does in every state: by the JDK's own channels, and by ours over RDMA, over TCP, and over RDMA after they
+/// have begun by TCP. By default a third of the probes is drawn (`-Dverbena.draw=N`); the others, and all, with
+/// `-Dverbena.deep=true`.
 @Timeout(value = 300, unit = TimeUnit.SECONDS)
 class ProbesTest {
     private static final Deliberate BROKEN_PIPE = new Deliberate(
             "peer closed: (write|out.write).*",
             "the peer has said that it reads nothing more, so the first write fails and not the second",
-            Ends.BOTH_OURS);
+            Ends.BOTH_OURS,
+            Ends.MOVED);
     private static final Deliberate WORDS = new Deliberate(
-            ".*reset.*: (write|out.write).*", "the exception is a SocketException, with more words", Ends.BOTH_OURS);
+            ".*reset.*: (write|out.write).*",
+            "the exception is a SocketException, with more words",
+            Ends.BOTH_OURS,
+            Ends.MOVED);
     private static final Deliberate URGENT =
-            new Deliberate(".*: sendUrgentData", "there is none over RDMA", Ends.BOTH_OURS);
+            new Deliberate(".*: sendUrgentData", "there is none over RDMA", Ends.BOTH_OURS, Ends.MOVED);
     private static final Deliberate UNCONNECTED = new Deliberate(
             "(empty|not connected): .*",
             "a channel without a connection is not ready; Linux takes it for hung up",
             Ends.BOTH_OURS,
+            Ends.MOVED,
             Ends.ONE_OURS);
     private static final Deliberate WHOLE = new Deliberate(
             "(virtual )?thread, .*: write(\\[\\])?",
             "a write that cannot hand over all of it does not return a part, in a virtual thread neither",
             Ends.BOTH_OURS,
+            Ends.MOVED,
             Ends.ONE_OURS);
     private static final Deliberate AT_ONCE = new Deliberate(
-            ".*, interest grows: .*", "it counts at once, not with the next selection", Ends.BOTH_OURS, Ends.ONE_OURS);
+            ".*, interest grows: .*",
+            "it counts at once, not with the next selection",
+            Ends.BOTH_OURS,
+            Ends.MOVED,
+            Ends.ONE_OURS);
 
     /// The first connection opens a device.
     @BeforeAll
