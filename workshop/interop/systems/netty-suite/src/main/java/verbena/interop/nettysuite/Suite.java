@@ -1,12 +1,15 @@
 package verbena.interop.nettysuite;
 
+import io.netty.testsuite.transport.AbstractComboTestsuiteTest;
+import io.netty.testsuite.transport.AbstractTestsuiteTest;
 import java.io.IOException;
+import java.lang.reflect.Modifier;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.platform.commons.support.ReflectionSupport;
 import org.junit.platform.engine.DiscoverySelector;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.discovery.ClassNameFilter;
-import org.junit.platform.engine.support.descriptor.ClassSource;
 import org.junit.platform.engine.support.descriptor.MethodSource;
 import org.junit.platform.launcher.TestExecutionListener;
 import org.junit.platform.launcher.TestIdentifier;
@@ -22,6 +25,16 @@ public record Suite(List<? extends DiscoverySelector> tests) {
     private static final String LONG = ".*(SslEcho|SslLargeCertificate|StartTls|TrafficShaping).*";
     /// For tests that do not say how long they may take.
     private static final String PATIENCE = "60 s";
+
+    /// Returns Netty's classes of tests of streams, for any transport that gives them its channels.
+    public static List<Class<?>> ofStreams() {
+        return ReflectionSupport.findAllClassesInPackage(
+                "io.netty.testsuite.transport.socket",
+                each -> !Modifier.isAbstract(each.getModifiers())
+                        && (AbstractTestsuiteTest.class.isAssignableFrom(each)
+                                || AbstractComboTestsuiteTest.class.isAssignableFrom(each)),
+                name -> name.endsWith("Test") && !name.matches(OTHERS));
+    }
 
     /// Runs them, and says how many there were.
     ///
@@ -62,8 +75,8 @@ public record Suite(List<? extends DiscoverySelector> tests) {
 
         @Override
         public void executionFinished(TestIdentifier test, TestExecutionResult result) {
-            if (test.getSource().orElse(null) instanceof ClassSource) {
-                job.done(test.getDisplayName());
+            if (test.isTest()) {
+                job.done(name(test));
             }
             if (result.getStatus() == TestExecutionResult.Status.SUCCESSFUL) {
                 passed += test.isTest() ? 1 : 0;
