@@ -94,6 +94,13 @@ class MovingExploredTest {
         explore("ends of data by threads that wait, with a fault", new Kind(0, 0, false, true, false), 1);
     }
 
+    /// A byte goes each way meanwhile.
+    @Test
+    void threadsThatWaitMoveTheirBytesAndSomethingFails() {
+        assumeTrue(Boolean.getBoolean("verbena.deep"), "deep");
+        explore("a byte each way by threads that wait, with a fault", WAITS, 1);
+    }
+
     /// Or an end waits in vain for the other, which is late.
     @Test
     void programsThatSelectMoveAndSomethingFails() {
