@@ -551,6 +551,36 @@ public final class LinuxAbi {
         private UnixDiagMsg() {}
     }
 
+    /// `struct inet_diag_req_v2`: a question about sockets of IPv4 or IPv6.
+    public static final class InetDiagReqV2 {
+        public static final int BYTES = 56;
+        public static final int SDIAG_FAMILY = 0; // 8 bits
+        public static final int SDIAG_PROTOCOL = 1; // 8 bits
+        public static final int IDIAG_STATES = 4; // 32 bits
+        public static final int ID = 8; // a struct inet_diag_sockid
+
+        private InetDiagReqV2() {}
+    }
+
+    /// `struct inet_diag_sockid`: the ports, of 16 bits, and addresses of such a socket, big-endian.
+    public static final class InetDiagSockid {
+        public static final int IDIAG_SPORT = 0;
+        public static final int IDIAG_SRC = 4;
+
+        private InetDiagSockid() {}
+    }
+
+    /// `struct inet_diag_msg`: a socket of IPv4 or IPv6; attributes follow.
+    public static final class InetDiagMsg {
+        public static final int BYTES = 72;
+        public static final int ID = 4; // a struct inet_diag_sockid
+        public static final int IDIAG_RQUEUE = 56; // 32 bits
+        public static final int IDIAG_UID = 64; // 32 bits
+        public static final int IDIAG_INODE = 68; // 32 bits
+
+        private InetDiagMsg() {}
+    }
+
     /// `struct ndmsg`: a neighbour; attributes follow.
     public static final class Ndmsg {
         public static final int BYTES = 12;

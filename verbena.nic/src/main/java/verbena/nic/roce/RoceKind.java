@@ -3,6 +3,7 @@ package verbena.nic.roce;
 import java.lang.foreign.MemorySegment;
 import java.util.EnumSet;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -16,6 +17,7 @@ import verbena.nic.kind.DeviceKind;
 import verbena.nic.kind.DeviceProfile;
 import verbena.nic.kind.QueuePairDriver;
 import verbena.nic.kind.QueuePairWiring;
+import verbena.nic.link.UnreadSockets;
 import verbena.nic.link.psp.PspLink;
 import verbena.nic.link.tap.Tap;
 import verbena.nic.link.tap.TapLink;
@@ -23,6 +25,7 @@ import verbena.transport.QueuePairParameters;
 import verbena.transport.QueuePairProtocol;
 import verbena.transport.congestion.CongestionRule;
 import verbena.transport.queue.CompletionRing;
+import verbena.transport.rc.PacketWay;
 import verbena.transport.rc.ReliableConnection;
 import verbena.transport.rc.XrcInitiator;
 import verbena.transport.rc.XrcTarget;
@@ -161,12 +164,24 @@ public class RoceKind implements DeviceKind {
 
     /// Makes the protocol of a reliable connection.
     protected QueuePairProtocol reliable(QueuePairWiring wiring) {
-        return new ReliableConnection(wiring.parts());
+        var made = new ReliableConnection(wiring.parts());
+        watch(wiring, made::watch);
+        return made;
     }
 
     /// Makes the protocol of the sending end of an extended connection.
     protected QueuePairProtocol initiator(QueuePairWiring wiring) {
-        return new XrcInitiator(wiring.parts());
+        var made = new XrcInitiator(wiring.parts());
+        watch(wiring, made::watch);
+        return made;
+    }
+
+    /// Lets the sending end of a connection see whether its peer has read what was sent, where that can be seen.
+    private static void watch(QueuePairWiring wiring, Consumer<PacketWay> sender) {
+        UnreadSockets sockets = wiring.engine().link().service(UnreadSockets.class);
+        if (sockets != null) {
+            sender.accept(new DatagramsToPeer(sockets, wiring.parts().parameters()));
+        }
     }
 
     @Override

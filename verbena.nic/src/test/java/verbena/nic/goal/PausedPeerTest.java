@@ -44,6 +44,9 @@ class PausedPeerTest {
     private static final Duration KEEP_ALIVE = Duration.ofMillis(100);
     private static final AckTimeout ACK_TIMEOUT = AckTimeout.atLeast(Duration.ofMillis(60));
 
+    /// Less than the time that a process without a processor is waited for, and much more than the timeouts say.
+    private static final Duration WAITED_FOR = Duration.ofSeconds(3);
+
     private final Random random = new Random(GoalRun.seed());
 
     @BeforeAll
@@ -118,8 +121,30 @@ class PausedPeerTest {
         }
     }
 
+    /// A process that gets no processor is not dead (decision 08): it is waited for much longer than the timeouts of
+    /// the connection say, and not for ever.
+    @Test
+    void aStoppedProcessOfThisHostIsWaitedForButNotForEver() throws Exception {
+        ConnectionParameters impatient =
+                ConnectionParameters.defaults().withRetries(AckTimeout.atLeast(Duration.ofMillis(16)), 2, 7);
+        InetAddress address = LoopbackAddress.find(4_791);
+        try (var server = new PeerProcess("rocev2", address);
+                Context device = Device.named("rocev2").open()) {
+            server.listen();
+            var options = ConnectionOptions.defaults().withDevice(device).withParameters(impatient);
+            try (Connection connection =
+                    Connection.connect(new InetSocketAddress(address, PeerProcess.PORT), options)) {
+                RemoteMemory memory = PeerProcess.greeted(connection);
+                long before = System.nanoTime();
+                signal("STOP", server.process());
+                awaitFailure(connection, memory);
+                assertThat(System.nanoTime() - before).isGreaterThan(WAITED_FOR.toNanos());
+            }
+        }
+    }
+
     /// The peer is stopped for longer than the connection's timeouts: the connection ends, and the test checks
-    /// when.
+    /// when. The portable link does not see what its peer has not read, as if it were on another host.
     @Test
     void aConnectionToAStoppedProcessEndsAsItsTimesSay() throws Exception {
         long start = System.nanoTime();
@@ -134,7 +159,7 @@ class PausedPeerTest {
         var idleTook = new ArrayList<Long>();
         try (var lateness = new Lateness();
                 var server = new PeerProcess("rocev2", address);
-                Context device = Device.named("rocev2").open()) {
+                Context device = Device.named("rocev2,link=portable").open()) {
             server.listen();
             var options = ConnectionOptions.defaults().withDevice(device).withParameters(watchful);
             var to = new InetSocketAddress(address, PeerProcess.PORT);
@@ -192,7 +217,8 @@ class PausedPeerTest {
                     .as("a hang")
                     .isTrue();
         } while (wc.ok());
-        assertThat(wc.status()).isEqualTo(WcStatus.RETRY_EXC_ERR);
+        // Where this process had no processor meanwhile, a keep-alive has ended the connection first.
+        assertThat(wc.status()).isIn(WcStatus.RETRY_EXC_ERR, WcStatus.WR_FLUSH_ERR);
     }
 
     /// Waits for a message that never comes; returns when the connection ended.

@@ -8,14 +8,16 @@ import java.net.InetAddress;
 import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import verbena.nic.GoalRun;
 import verbena.nic.link.LoopbackAddress;
 
-/// Goals F1 and F4 for messages over `shm` without packets. Two processes send each other messages, and have too few
-/// processors. One or the other gets none for several ACK timeouts, again and again. Each message comes once, in
-/// order, with its bytes, none is completed that has not come, and no connection ends.
+/// Goals F1 and F4 within a host: messages over `shm` without packets, and over `rocev2`. Two processes send each
+/// other messages, and have too few processors. One or the other gets none for several ACK timeouts, again and
+/// again. Each message comes once, in order, with its bytes, none is completed that has not come, and no connection
+/// ends.
 @Timeout(7_200)
 class StarvedStormTest {
     private static final Duration ACK_TIMEOUT = Duration.ofMillis(10);
@@ -27,14 +29,15 @@ class StarvedStormTest {
 
     private final Random random = new Random(GoalRun.seed());
 
-    @Test
-    void processesWithoutAProcessorLoseAndDoubleNoMessageAndEndNoConnection() throws Exception {
-        assumeTrue(Kinds.isHere("shm"), "no shm here");
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "shm"})
+    void processesWithoutAProcessorLoseAndDoubleNoMessageAndEndNoConnection(String kind) throws Exception {
+        assumeTrue(Kinds.isHere(kind), "no " + kind + " here");
         long start = System.nanoTime();
         int pauses = GoalRun.size(20, 20_000);
         InetAddress address = LoopbackAddress.find(4_791);
-        try (var one = new StormProcess("shm", address, 0, ACK_TIMEOUT);
-                var other = new StormProcess("shm", address, Integer.parseInt(one.hear()), ACK_TIMEOUT)) {
+        try (var one = new StormProcess(kind, address, 0, ACK_TIMEOUT);
+                var other = new StormProcess(kind, address, Integer.parseInt(one.hear()), ACK_TIMEOUT)) {
             assertThat(one.hear()).isEqualTo("connected");
             assertThat(other.hear()).isEqualTo("connected");
             for (int i = 0; i < pauses; i++) {
@@ -58,8 +61,8 @@ class StarvedStormTest {
             GoalRun.report(
                     "F4",
                     start,
-                    "%,d messages over shm between two processes, %d pauses of one of them: each came once and in order"
-                            .formatted(sentByOne + sentByOther, pauses));
+                    "%,d messages over %s between two processes, %d pauses of one of them: each came once and in order"
+                            .formatted(sentByOne + sentByOther, kind, pauses));
         }
     }
 

@@ -103,6 +103,7 @@ class LinuxAbiTest {
                 #include <linux/close_range.h>
                 #include <linux/filter.h>
                 #include <linux/if_ether.h>
+                #include <linux/inet_diag.h>
                 #include <linux/if_link.h>
                 #include <linux/if.h>
                 #include <linux/if_tun.h>

@@ -221,7 +221,7 @@ class RetryTest {
                 a         post  write 1 -> r1+0  wr 7
                 a -x b    WRITE_ONLY  psn 100
                 +67.108864ms  a -x b    WRITE_ONLY  psn 100
-                +67.108864ms  a  completion  wr 7 retry-exc-err cause after 1 retries with an ACK timeout of 67108
+                +67.108864ms  a  completion  wr 7 retry-exc-err cause after 1 retries with an ACK timeout of 67 ms
                 """);
     }
 }

@@ -24,6 +24,42 @@ class UnreadPacketsTest {
                 """);
     }
 
+    /// The peer's socket may have been too full for them.
+    @Test
+    void packetsThatMayBeLostAreSentAgainWithoutRetriesUntilThePeerReads() {
+        rc().retries(1)
+                .run("""
+                a         messages  lossy
+                a         messages  busy
+                a         post  send 8  wr 1 signaled
+                b         post  recv 8
+                a -x b    SEND_ONLY  psn 100
+                """ + "+67.108864ms  a -x b    SEND_ONLY  psn 100\n".repeat(20) + """
+                a         completion  none
+                a         messages  read
+                """
+                        + "+67.108864ms  a -x b    SEND_ONLY  psn 100\n".repeat(2) + """
+                nothing until +67.108864ms
+                a         completion  wr 1 retry-exc-err cause after 1 retries with an ACK timeout of 67 ms
+                """);
+    }
+
+    /// It is stopped, which the timeouts shall notice in the end.
+    @Test
+    void aPeerThatReadsNothingForFiveSecondsIsGivenUp() {
+        rc().retries(1).run("""
+                a         messages  lossy
+                a         messages  busy
+                a         post  send 8  wr 1 signaled
+                b         post  recv 8
+                a -x b    SEND_ONLY  psn 100
+                """ + "+67.108864ms  a -x b    SEND_ONLY  psn 100\n".repeat(77) + """
+                a         completion  none
+                nothing until +67.108864ms
+                a         completion  wr 1 retry-exc-err
+                """);
+    }
+
     @Test
     void alsoThoseOfAnExtendedConnection() {
         xrc().retries(0).run("""

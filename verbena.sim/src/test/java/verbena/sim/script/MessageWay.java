@@ -16,6 +16,8 @@ import verbena.wire.Frame;
 final class MessageWay implements PeerMessages {
     private static final List<String> KINDS = List.of("", "answer", "decline", "query", "send", "write");
 
+    private static final long LOSSY_PATIENCE_NANOS = 5_000_000_000L;
+
     private final End end;
     private final MemorySegment memory = Arena.ofAuto().allocate(DirectMessage.BYTES_MAX, Long.BYTES);
     private final Deque<Frame> added = new ArrayDeque<>();
@@ -27,13 +29,15 @@ final class MessageWay implements PeerMessages {
     private long read;
     /// Whether the peer reads all at once.
     private boolean isRead = true;
+    /// Whether its packets may be lost though the peer has not read.
+    private boolean mayLose;
 
     MessageWay(End end) {
         this.end = end;
     }
 
     /// `messages`, `messages closed`, `messages full`, `messages room`, `messages unread`, `messages read`,
-    /// `messages busy`
+    /// `messages busy`, `messages lossy`
     static void run(End end, Words words) {
         MessageWay way = end.messages(words);
         if (words.accept("closed")) {
@@ -49,6 +53,8 @@ final class MessageWay implements PeerMessages {
         } else if (words.accept("busy")) {
             way.isRead = false;
             way.read = way.place++;
+        } else if (words.accept("lossy")) {
+            way.mayLose = true;
         }
     }
 
@@ -201,5 +207,15 @@ final class MessageWay implements PeerMessages {
     @Override
     public boolean isRead(long before) {
         return isRead || before <= read;
+    }
+
+    @Override
+    public boolean mayLose() {
+        return mayLose;
+    }
+
+    @Override
+    public long patienceNanos() {
+        return mayLose ? LOSSY_PATIENCE_NANOS : PeerMessages.super.patienceNanos();
     }
 }

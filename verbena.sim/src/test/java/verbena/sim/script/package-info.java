@@ -47,10 +47,11 @@
 /// close ( region | arena | window | srq ) name
 /// handle name to ( end | group ) { "traffic-class" n | "hop-limit" n | "port" n },  attach group,  detach group
 /// direct [ "off" | "step" N ]                         one-sided requests go to the peer's memory, N bytes at once
-/// messages [ "closed" | "full" | "room" | "unread" | "read" | "busy" ]
+/// messages [ "closed" | "full" | "room" | "unread" | "read" | "busy" | "lossy" ]
 ///                                                     messages need no packets; or they are declined, have no room, or
 ///                                                     the peer has not read them, nor packets; busy: it has read all
-///                                                     but what another has just added
+///                                                     but what another has just added; lossy: packets may be lost
+///                                                     unread
 /// at-once ( "all" | "some" )                          the poster's thread does what it can; is all of it done?
 /// shown ( packet | "nothing" )                        the next packet that such a request would have sent or got
 /// arm [ solicited ],  arm limit N,  notified [ N ]

@@ -9,6 +9,8 @@ final class KeepAlive {
     /// processes together, and not one by one.
     private static final int BEATS = 16;
 
+    private static final long NANOS_PER_MILLI = 1_000_000;
+
     private final QueuePairParameters p;
     private final RcTimers timers;
     /// The time when a packet of the peer came last, or RTS was entered.
@@ -60,7 +62,14 @@ final class KeepAlive {
     /// Returns the time of the last packet of `peer`, in words.
     String lastSignOfLife(String peer, long now) {
         return isHeard
-                ? "the last packet of " + peer + " came " + (now - heardNanos) / 1_000 + " microseconds ago"
+                ? "the last packet of " + peer + " came " + words(now - heardNanos) + " ago"
                 : "nothing has ever come from " + peer;
+    }
+
+    /// Returns a time in words, rounded: in milliseconds, or in microseconds where it is shorter than ten.
+    static String words(long nanos) {
+        return nanos < 10 * NANOS_PER_MILLI
+                ? (nanos + 500) / 1_000 + " microseconds"
+                : (nanos + NANOS_PER_MILLI / 2) / NANOS_PER_MILLI + " ms";
     }
 }

@@ -295,9 +295,14 @@ final class LossRecovery {
         share.giveUp();
     }
 
-    /// Begins the wait for an answer anew. The peer has not read the packets: they are not lost, so nothing is sent
-    /// again.
-    void waitForReader(long now) {
+    /// Begins the wait for an answer anew, and uses up no retry: the peer has not read the packets.
+    ///
+    /// @param mayBeLost whether some may be lost all the same, so that they are sent again
+    void waitForReader(boolean mayBeLost, long now) {
+        if (mayBeLost) {
+            repair(Retransmission.ACK_TIMEOUT);
+            share.lost(now);
+        }
         arm(now);
     }
 

@@ -395,7 +395,7 @@ final class Requester implements Responses.Sender {
                 WcStatus.RETRY_EXC_ERR,
                 0,
                 why.text(cursor.unacked()) + ", the " + failures.describeOldest() + ", after " + p.retryCount
-                        + " retries with an ACK timeout of " + p.ackTimeoutNanos / 1_000 + " microseconds; "
+                        + " retries with an ACK timeout of " + KeepAlive.words(p.ackTimeoutNanos) + "; "
                         + keepAlive.lastSignOfLife(core.peer(), now));
     }
 
@@ -419,8 +419,8 @@ final class Requester implements Responses.Sender {
             case PROBE -> recovery.onLateAnswer(now);
             case ACK -> {
                 recovery.onAckTimeout();
-                if (unread.waitsForReader()) {
-                    recovery.waitForReader(now);
+                if (unread.waitsForReader(now)) {
+                    recovery.waitForReader(unread.mayBeLost(), now);
                 } else {
                     retry(Retransmission.ACK_TIMEOUT, now);
                 }

@@ -23,6 +23,7 @@ import verbena.nic.link.PacketPairs;
 import verbena.nic.link.SecondPort;
 import verbena.nic.link.ServiceClaims;
 import verbena.nic.link.SocketFailure;
+import verbena.nic.link.UnreadSockets;
 import verbena.nic.link.sharing.SharedAddress;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
@@ -41,7 +42,7 @@ import verbena.wire.Frame;
 ///
 /// Packets to this host leave by sockets of their own ([NearSockets]). A second port has further sockets, one for
 /// each address, where the system permits it at all of them.
-public final class LinuxUdpLink extends UdpLink implements ServiceClaims, PacketPairs, SecondPort {
+public final class LinuxUdpLink extends UdpLink implements ServiceClaims, PacketPairs, SecondPort, UnreadSockets {
     /// The number of calls of [#receive] after which the link looks for messages of neighbours, even if the sleeper
     /// has reported none. The number is large while no other link is there, so that the look costs nothing, and
     /// small while others are.
@@ -331,6 +332,15 @@ public final class LinuxUdpLink extends UdpLink implements ServiceClaims, Packet
             address.addCounters(counters);
         }
         return counters;
+    }
+
+    // --- peers of this host
+
+    @Override
+    public Map<Integer, Integer> unread(Gid address) {
+        try (Occupancy.Stay stay = occupancy.move()) {
+            return stay == null ? Map.of() : outbox.unread(address);
+        }
     }
 
     // --- sending

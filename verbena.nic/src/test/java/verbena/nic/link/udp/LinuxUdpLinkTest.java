@@ -7,15 +7,18 @@ import static verbena.nic.link.LinkBench.frames;
 import static verbena.nic.link.LinkBench.gidOf;
 import static verbena.nic.link.LinkBench.receiveAll;
 
+import java.lang.foreign.Arena;
 import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
+import verbena.foreign.linux.LinuxSockets;
 import verbena.nic.link.LinkBench;
 import verbena.nic.link.LinkKind;
 import verbena.nic.link.LoopbackAddress;
+import verbena.nic.link.UnreadSockets;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.wire.Frame;
@@ -42,6 +45,33 @@ class LinuxUdpLinkTest extends UdpLinkContract {
             assertThat(receiveAll(b, received, 1)).isEqualTo(1);
             assertThat(LinkBench.receive(b, received, 0, 2)).isZero();
             assertThat(b.mayHaveMore()).isFalse();
+        }
+    }
+
+    @Test
+    void aLinkSeesWhatLiesUnreadInTheSocketOfAnother() {
+        try (UdpLink a = LinkBench.openAnywhere(LinkBench.options(kind()));
+                UdpLink b = LinkBench.openAnywhere(LinkBench.options(kind()))) {
+            var linux = new LinuxSockets(Arena.ofAuto());
+            long[] now = {0};
+            var sockets = new UnreadDatagrams(linux, new int[] {RoceV2.UDP_PORT}, () -> now[0]);
+            assertThat(sockets.unread(gidOf(b))).isEmpty();
+            a.transmit(filled(2, gidOf(a), gidOf(b), 64), 0, 1);
+            assertThat(sockets.unread(gidOf(b))).as("as looked at before").isEmpty();
+
+            now[0] += UnreadDatagrams.FRESH_NANOS;
+            assertThat(sockets.unread(gidOf(b)).values())
+                    .singleElement()
+                    .satisfies(bytes -> assertThat(bytes).isGreaterThanOrEqualTo(64));
+            assertThat(sockets.unread(gidOf(a))).isEmpty();
+            assertThat(sockets.unread(Gid.parse("192.0.2.1")))
+                    .as("another host")
+                    .isEmpty();
+            assertThat(a.service(UnreadSockets.class)).isSameAs(a);
+            assertThat(receiveAll(b, frames(1), 1)).isEqualTo(1);
+
+            now[0] += UnreadDatagrams.FRESH_NANOS;
+            assertThat(sockets.unread(gidOf(b))).isEmpty();
         }
     }
 
