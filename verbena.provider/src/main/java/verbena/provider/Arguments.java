@@ -5,6 +5,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Access;
 import verbena.verbs.Capability;
+import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
 import verbena.verbs.DeviceAttributes;
 import verbena.verbs.DeviceMemory;
@@ -50,6 +51,16 @@ public final class Arguments {
     public static void atMost(String verb, String limit, int max, int value) {
         if (value > max) {
             throw new ResourceLimitException(verb, limit, max, "asked for " + value);
+        }
+    }
+
+    /// Checks that a completion queue has lost no completions. If it has, no more will come.
+    ///
+    /// @param label the queue, as its device names it
+    public static void checkWhole(String verb, CompletionQueue queue, String label, boolean isBroken) {
+        if (isBroken) {
+            throw new InvalidStateException(verb + ": " + label + " is broken: more completions came than its "
+                    + queue.capacity() + " entries; make it as large as all requests that can be outstanding on it");
         }
     }
 

@@ -23,10 +23,8 @@ import verbena.check.litmus.Step.Post;
 import verbena.check.litmus.Step.Verb;
 import verbena.verbs.Access;
 import verbena.verbs.Capability;
-import verbena.verbs.Context;
 import verbena.verbs.Device;
 import verbena.verbs.EndpointOptions;
-import verbena.verbs.UnsupportedException;
 
 /// A program that runs on a device, again and again. Each node is the device opened once more. Most runs interleave
 /// the steps of all threads in one, by chance; some have real threads. After each, everything that was written is
@@ -95,9 +93,7 @@ public final class Trial implements AutoCloseable {
         }
         boolean flushes = verbs.contains(Verb.FLUSH);
         for (String name : names) {
-            var node = new TrialNode(device, program, name, TrialThread.SPARE_WORDS * (steps + 1), flushes);
-            nodes.put(name, node);
-            verbs.forEach(verb -> require(verb, node.context));
+            nodes.put(name, new TrialNode(device, program, name, TrialThread.SPARE_WORDS * (steps + 1), verbs));
         }
         EndpointOptions options = EndpointOptions.defaults();
         if (flushes) {
@@ -134,13 +130,6 @@ public final class Trial implements AutoCloseable {
             spare += TrialThread.SPARE_WORDS * thread.steps().size();
         }
         runners.forEach(TrialThread::start);
-    }
-
-    private static void require(Verb verb, Context context) {
-        verb.capability().filter(each -> !context.attributes().has(each)).ifPresent(each -> {
-            throw new UnsupportedException(
-                    verb.toString(), each, context.device().name());
-        });
     }
 
     /// Runs the program.

@@ -9,11 +9,13 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 import verbena.check.litmus.Program.Word;
+import verbena.check.litmus.Step.Verb;
 import verbena.verbs.Access;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.ProtectionDomain;
+import verbena.verbs.UnsupportedException;
 
 /// A node of a program that runs: a device that is open, and one region with the node's words. Each array begins a
 /// cache line. A value's two digits lie in the two halves of its word.
@@ -32,8 +34,8 @@ final class TrialNode implements AutoCloseable {
     private final long spare;
 
     /// @param spareWords the words of memory for requests
-    /// @param flushes whether peers may FLUSH
-    TrialNode(Device device, Program program, String node, int spareWords, boolean flushes) {
+    /// @param verbs of the program, each of which the device needs to have
+    TrialNode(Device device, Program program, String node, int spareWords, Set<Verb> verbs) {
         String array = "";
         long end = 0;
         for (Word word : program.words().values()) {
@@ -47,7 +49,7 @@ final class TrialNode implements AutoCloseable {
         }
         spare = (end + LINE - 1) / LINE * LINE;
         Set<Access> access = EnumSet.copyOf(Access.remoteAll());
-        if (flushes) {
+        if (verbs.contains(Verb.FLUSH)) {
             access.add(Access.FLUSH_GLOBAL);
         }
         if (program.queues().values().stream().anyMatch(Program.Queue::relaxed)) {
@@ -55,6 +57,7 @@ final class TrialNode implements AutoCloseable {
         }
         context = device.open();
         try {
+            verbs.forEach(verb -> require(verb, context));
             domain = context.allocateProtectionDomain();
         } catch (RuntimeException e) {
             throw after(e, context::close);
@@ -64,6 +67,13 @@ final class TrialNode implements AutoCloseable {
         } catch (RuntimeException e) {
             throw after(e, domain::close, context::close);
         }
+    }
+
+    private static void require(Verb verb, Context context) {
+        verb.capability().filter(each -> !context.attributes().has(each)).ifPresent(each -> {
+            throw new UnsupportedException(
+                    verb.toString(), each, context.device().name());
+        });
     }
 
     /// Closes what was made before a failure.

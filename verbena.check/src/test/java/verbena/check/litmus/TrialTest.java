@@ -99,7 +99,7 @@ class TrialTest {
             DeviceAttributes attributes = context.attributes();
             Set<Capability> others = EnumSet.copyOf(attributes.capabilities());
             others.remove(missing);
-            return instead(
+            Object less = instead(
                     Context.class,
                     context,
                     "attributes",
@@ -113,6 +113,9 @@ class TrialTest {
                             attributes.physicalPorts(),
                             attributes.maxPkeys(),
                             others));
+            return instead(Context.class, less, "allocateProtectionDomain", () -> {
+                throw new AssertionError("nothing is made on a device that cannot run the program");
+            });
         });
     }
 

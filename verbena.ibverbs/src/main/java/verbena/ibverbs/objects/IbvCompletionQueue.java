@@ -17,6 +17,7 @@ import verbena.ibverbs.lib.DeviceQuery;
 import verbena.ibverbs.lib.Gate;
 import verbena.ibverbs.lib.Ops;
 import verbena.ibverbs.lib.TimestampedPoll;
+import verbena.provider.Arguments;
 import verbena.provider.Timeouts;
 import verbena.verbs.Capability;
 import verbena.verbs.CompletionChannel;
@@ -312,12 +313,8 @@ public final class IbvCompletionQueue extends OwnedObject implements OpenContext
         }
     }
 
-    /// Throws when no completion will come any more, because some were lost.
     private void checkWhole(String verb) {
-        if (broken) {
-            throw new InvalidStateException(verb + ": " + label() + " is broken: more completions came than its "
-                    + capacity() + " entries; make it as large as all requests that can be outstanding on it");
-        }
+        Arguments.checkWhole(verb, this, label(), broken);
     }
 
     /// Checks that waiting makes sense.

@@ -19,6 +19,7 @@ import verbena.nic.engine.Engine;
 import verbena.nic.engine.SpinPolicy;
 import verbena.nic.engine.Stepper;
 import verbena.nic.kind.DeviceLimits;
+import verbena.provider.Arguments;
 import verbena.provider.Timeouts;
 import verbena.transport.queue.CompletionRing;
 import verbena.verbs.AsyncEvent;
@@ -286,12 +287,8 @@ public final class SoftCompletionQueue extends OwnedObject
         return false;
     }
 
-    /// Throws when no completion will come any more, because some were lost.
     private void checkWhole(String verb) {
-        if (ring.isBroken()) {
-            throw new InvalidStateException(verb + ": " + label() + " is broken: more completions came than its "
-                    + capacity() + " entries; make it as large as all requests that can be outstanding on it");
-        }
+        Arguments.checkWhole(verb, this, label(), ring.isBroken());
     }
 
     /// Throws when waiting makes no sense.
