@@ -26,6 +26,7 @@ import verbena.verbs.Device;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.ProtectionDomain;
+import verbena.verbs.QueuePairOptions;
 import verbena.verbs.SharedReceiveQueue;
 import verbena.verbs.WorkCompletion;
 import verbena.verbs.cm.Connection;
@@ -163,6 +164,22 @@ class SharingTest {
                     assertThat(wc.wrId()).isEqualTo(1000 + i);
                     assertThat(answer.get(60, TimeUnit.SECONDS)).isEqualTo("from " + i);
                 }
+            }
+        }
+    }
+
+    /// All receives of the queue may complete for one connection. A smaller queue of completions would overflow.
+    @Test
+    void aConnectionHasRoomForTheCompletionsOfAllReceivesOfALentQueue() throws Exception {
+        try (Context server = Device.named("shm").open();
+                Context client = Device.named("shm").open();
+                ProtectionDomain domain = server.allocateProtectionDomain();
+                SharedReceiveQueue queue = domain.createSharedReceiveQueue(500, 1)) {
+            var options =
+                    ConnectionOptions.defaults().withProtectionDomain(domain).withSharedReceiveQueue(queue);
+            try (var star = Star.of(1, server, client, options)) {
+                QueuePairOptions its = star.accepted.getFirst().queuePair().options();
+                assertThat(its.receiveCq().capacity()).isGreaterThanOrEqualTo(queue.maxWr());
             }
         }
     }

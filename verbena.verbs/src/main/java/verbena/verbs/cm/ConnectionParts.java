@@ -5,6 +5,7 @@ import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QueuePairOptions;
+import verbena.verbs.SharedReceiveQueue;
 
 /// The objects of a connection: its own, and those that the program lends.
 ///
@@ -31,8 +32,9 @@ record ConnectionParts(
             QueuePairOptions.Sizes sizes = options.sizes();
             sends = lent.sendCompletions()
                     .orElseGet(() -> context.createCompletionQueue(Math.max(1, sizes.maxSendWr())));
-            receives = lent.receiveCompletions()
-                    .orElseGet(() -> context.createCompletionQueue(Math.max(1, sizes.maxReceiveWr())));
+            int receivable = lent.receives().map(SharedReceiveQueue::maxWr).orElse(sizes.maxReceiveWr());
+            receives =
+                    lent.receiveCompletions().orElseGet(() -> context.createCompletionQueue(Math.max(1, receivable)));
             done = true;
             return new ConnectionParts(domain, used, sends, receives, lent);
         } finally {
