@@ -2,6 +2,7 @@
  * does all of that right. One process, two queue pairs of one device. */
 #include "check.h"
 #include <signal.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum { BYTES = 4096 };
@@ -118,6 +119,36 @@ static void leaked(int wrong) {
     }
 }
 
+static void unmapped(int wrong) {
+    char *brief = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct ibv_mr *over = ibv_reg_mr(pd, brief, BYTES, IBV_ACCESS_LOCAL_WRITE); /* place of unmapped */
+    if (wrong) {
+        EXPECT_CODE(0, munmap(brief, BYTES));
+    }
+    EXPECT_CODE(0, ibv_dereg_mr(over));
+    if (!wrong) {
+        EXPECT_CODE(0, munmap(brief, BYTES));
+    }
+}
+
+static void small(int wrong) {
+    enum { RECEIVES = 16 };
+    struct ibv_cq *few = ibv_create_cq(context, wrong ? RECEIVES / 4 : RECEIVES, NULL, NULL, 0); /* place of small */
+    struct ibv_srq_init_attr of = {.attr = {.max_wr = RECEIVES, .max_sge = 1}};
+    struct ibv_srq *srq = ibv_create_srq(pd, &of);
+    struct ibv_sge sge = {.addr = (uintptr_t) memory, .length = BYTES / RECEIVES, .lkey = mr->lkey};
+    for (int i = 0; i < RECEIVES; i++) {
+        struct ibv_recv_wr *bad, wr = {.wr_id = i, .sg_list = &sge, .num_sge = 1};
+        EXPECT_CODE(0, ibv_post_srq_recv(srq, &wr, &bad));
+        sge.addr += sge.length;
+    }
+    struct ibv_qp_init_attr init = {.send_cq = cq, .recv_cq = few, .srq = srq, .cap = {.max_send_wr = 1},
+        .qp_type = IBV_QPT_RC};
+    EXPECT_CODE(0, ibv_destroy_qp(ibv_create_qp(pd, &init)));
+    EXPECT_CODE(0, ibv_destroy_srq(srq));
+    EXPECT_CODE(0, ibv_destroy_cq(few));
+}
+
 /* It has no children, so none of another may come to its notice. */
 static void count_child(int signal) { children += signal == SIGCHLD; }
 
@@ -133,7 +164,7 @@ static const struct {
     const char *name;
     void (*run)(int wrong);
 } programs[] = {{"changed", changed}, {"unfenced", unfenced}, {"shared", shared}, {"cleared", cleared}, {"echoed", echoed},
-    {"stuck", stuck}, {"closed", closed}, {"leaked", leaked}};
+    {"stuck", stuck}, {"closed", closed}, {"leaked", leaked}, {"unmapped", unmapped}, {"small", small}};
 
 int main(int count, char **names) {
     if (count != 2) {

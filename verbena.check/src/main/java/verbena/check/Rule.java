@@ -28,10 +28,10 @@ public enum Rule {
             "give each request a target of its own"),
     TARGET_WRITTEN(
             Grade.ERROR,
-            "bytes of a posted receive changed before its message came",
-            "ibv_post_recv(3): buffers of a request belong to the device until its completion was taken",
+            "bytes of a posted receive or of the target of a READ changed before it was complete",
+            "ibv_post_recv(3), ibv_post_send(3): buffers of a request belong to the device until its completion was taken",
             "the program overwrites what has come, or the card what the program has written",
-            "write to the buffer before the receive is posted, or after its completion was taken"),
+            "write to the buffer before the request is posted, or after its completion was taken"),
     ARENA_CLOSED(
             Grade.ERROR,
             "memory of a region was given back while it was registered",

@@ -45,6 +45,24 @@ public final class TrackedPair extends TrackedObject implements TrackedQueue.Sou
         return device;
     }
 
+    /// Notes that it reports to its completion queues.
+    public void report() {
+        queues.send.sources().add(this);
+        queues.receive.sources().add(this);
+        if (queues.receives.isShared()) {
+            queues.receives.lead(queues.receive);
+        }
+    }
+
+    /// Notes that it reports no more: it was closed.
+    public void reportNoMore() {
+        queues.send.sources().remove(this);
+        queues.receive.sources().remove(this);
+        if (queues.receives.isShared()) {
+            queues.receives.leadNoMore(queues.receive);
+        }
+    }
+
     /// Returns the queue pair below the layer.
     public QueuePair queuePair() {
         return queuePair;
@@ -227,6 +245,8 @@ public final class TrackedPair extends TrackedObject implements TrackedQueue.Sou
             List<TrackedRequest> receives = queues.receives.clear();
             queues.receive.addDue(-receives.size());
             dropped.addAll(receives);
+        } else {
+            queues.receives.expectNone();
         }
         return dropped;
     }

@@ -14,6 +14,17 @@ public final class TrackedQueue extends TrackedObject {
         boolean mayHaveCompleted(TrackedQueue queue);
     }
 
+    /// The receives of a shared queue that complete into this completion queue, or may.
+    public interface Shared {
+        /// Returns how many are expected to complete: those that are outstanding, without those that a queue pair may
+        /// have taken with it when it was closed or reset.
+        int expected();
+
+        /// Takes the oldest receive with this number out; null when there is none.
+        @Nullable
+        TrackedRequest take(long wrId);
+    }
+
     /// One arming that no poll has followed.
     ///
     /// @param mayHaveMissed whether something could have completed before
@@ -56,6 +67,8 @@ public final class TrackedQueue extends TrackedObject {
     private final Looks looks = new Looks();
     private final AtomicInteger due = new AtomicInteger();
     private final Set<Source> sources = ConcurrentHashMap.newKeySet();
+    private final Set<Shared> shared = ConcurrentHashMap.newKeySet();
+    private final Set<Shared> extended = ConcurrentHashMap.newKeySet();
     private volatile @Nullable Armed armed;
     private volatile long polls;
 
@@ -73,9 +86,23 @@ public final class TrackedQueue extends TrackedObject {
         return sources;
     }
 
+    /// Returns the receives of shared queues that may complete here.
+    Set<Shared> shared() {
+        return shared;
+    }
+
+    /// Returns those of them that targets of XRC take: their completions come from no queue pair that is known.
+    public Set<Shared> extended() {
+        return extended;
+    }
+
     /// Returns the completions that may come, and those that wait to be taken.
     public int due() {
-        return due.get();
+        int all = due.get();
+        for (Shared each : shared) {
+            all += each.expected();
+        }
+        return all;
     }
 
     void addDue(int change) {

@@ -11,6 +11,7 @@ public abstract class Watcher {
         POST,
         SUBMIT,
         SUBMITTED,
+        SHARED,
         FULL,
         END,
         DROP,
@@ -18,11 +19,13 @@ public abstract class Watcher {
         ACCESS,
         HAND_OVER,
         HANDLE_CLOSED,
+        WINDOW_CLOSED,
         PRIVATE_DATA,
         REGISTER,
         REREGISTER,
         UNREGISTER,
         UNREGISTERED,
+        OPEN,
         MODIFY,
         CLOSE,
         RESIZE,
@@ -52,6 +55,9 @@ public abstract class Watcher {
     /// Hears that the device has taken the send requests of one call.
     public void onSubmitted(TrackedPair pair) {}
 
+    /// Hears of receives that are about to be posted to a shared queue by one call.
+    public void onShared(TrackedReceives receives) {}
+
     /// Hears that the send queue had no room for a request.
     ///
     /// @param pending those of the same batch
@@ -78,6 +84,9 @@ public abstract class Watcher {
     /// Hears that an address handle was closed.
     public void onHandleClosed(TrackedDevice device, Object handle) {}
 
+    /// Hears that a memory window was closed, and the key that it had.
+    public void onWindowClosed(TrackedDevice device, int rkey) {}
+
     /// Hears that an end sends private data.
     ///
     /// @param bytes how many
@@ -94,6 +103,9 @@ public abstract class Watcher {
 
     /// Hears that a region was closed.
     public void onUnregistered(TrackedRegion region) {}
+
+    /// Hears that a queue pair was made.
+    public void onOpen(TrackedPair pair) {}
 
     /// Hears of a step of a queue pair, which has been taken.
     ///

@@ -100,7 +100,7 @@ final class CheckedDomain extends CheckedObject<ProtectionDomain> implements Pro
 
     @Override
     public SharedReceiveQueue createSharedReceiveQueue(int maxWr, int maxSge) {
-        return new CheckedSharedQueue(layer(), inner().createSharedReceiveQueue(maxWr, maxSge));
+        return new CheckedSharedQueue(layer(), inner().createSharedReceiveQueue(maxWr, maxSge), null);
     }
 
     @Override

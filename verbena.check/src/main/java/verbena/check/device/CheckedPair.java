@@ -49,10 +49,10 @@ final class CheckedPair extends CheckedObject<QueuePair> implements QueuePair {
                 shared instanceof CheckedSharedQueue checked ? checked.receives() : TrackedReceives.own();
         var queues = new TrackedPair.Queues(send.tracked(), receive.tracked(), receives);
         var tracked = new TrackedPair(layer.device(), inner, options, queues, CallPlace.here());
-        queues.send().sources().add(tracked);
-        queues.receive().sources().add(tracked);
+        tracked.report();
         layer.device().objects().add(tracked);
         layer.opened(tracked);
+        layer.checker().hear(Event.OPEN, watcher -> watcher.onOpen(tracked));
         return new CheckedPair(layer, inner, tracked);
     }
 
@@ -103,8 +103,7 @@ final class CheckedPair extends CheckedObject<QueuePair> implements QueuePair {
         QpState before = last;
         layer().closed(pair);
         layer().device().objects().remove(pair);
-        pair.queues().send().sources().remove(pair);
-        pair.queues().receive().sources().remove(pair);
+        pair.reportNoMore();
         List<TrackedRequest> lost = pair.dropAll();
         layer().checker().hear(Event.CLOSE, watcher -> watcher.onClose(pair, before, lost));
         layer().checker().onDrop(lost);

@@ -1,9 +1,11 @@
 package verbena.check.device;
 
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import verbena.check.TrackedPair;
 import verbena.check.TrackedReceives;
 import verbena.check.TrackedRequest;
+import verbena.check.Watcher.Event;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.ReceiveBatch;
 
@@ -50,8 +52,13 @@ final class CheckedReceives implements ReceiveBatch {
     @Override
     public int submit() {
         return pair == null
-                ? batch.submit(receives::add, _ -> inner.submit(), receives::withdraw)
+                ? batch.submit(this::beginShared, _ -> inner.submit(), receives::withdraw)
                 : batch.submit(pair::beginReceives, _ -> inner.submit(), pair::withdrawReceives);
+    }
+
+    private void beginShared(List<TrackedRequest> requests) {
+        receives.add(requests);
+        layer.checker().hear(Event.SHARED, watcher -> watcher.onShared(receives));
     }
 
     @Override

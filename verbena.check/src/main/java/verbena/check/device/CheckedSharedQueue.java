@@ -1,6 +1,8 @@
 package verbena.check.device;
 
 import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
+import verbena.check.TrackedQueue;
 import verbena.check.TrackedReceives;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.ReceiveBatch;
@@ -9,14 +11,25 @@ import verbena.verbs.SharedReceiveQueue;
 /// The layer in front of a shared receive queue.
 final class CheckedSharedQueue extends CheckedObject<SharedReceiveQueue> implements SharedReceiveQueue {
     private final TrackedReceives receives;
+    private final @Nullable TrackedQueue extended;
 
-    CheckedSharedQueue(Layer layer, SharedReceiveQueue inner) {
+    /// @param extended the completion queue of its own, which it has for targets of XRC; null for other queue pairs
+    CheckedSharedQueue(Layer layer, SharedReceiveQueue inner, @Nullable TrackedQueue extended) {
         super(layer, inner);
         this.receives = TrackedReceives.shared(inner::limit);
+        this.extended = extended;
+        if (extended != null) {
+            receives.lead(extended);
+            extended.extended().add(receives);
+        }
     }
 
     @Override
     void closed() {
+        if (extended != null) {
+            extended.extended().remove(receives);
+            receives.leadNoMore(extended);
+        }
         layer().checker().onDrop(receives.clear());
     }
 

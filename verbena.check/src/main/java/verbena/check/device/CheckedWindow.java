@@ -1,12 +1,28 @@
 package verbena.check.device;
 
+import verbena.check.Watcher.Event;
 import verbena.verbs.MemoryWindow;
 import verbena.verbs.ProtectionDomain;
 
 /// The layer in front of a memory window.
 final class CheckedWindow extends CheckedObject<MemoryWindow> implements MemoryWindow {
+    private volatile int last;
+
     CheckedWindow(Layer layer, MemoryWindow inner) {
         super(layer, inner);
+    }
+
+    @Override
+    public void close() {
+        if (!isClosed()) {
+            last = inner().rkey();
+        }
+        super.close();
+    }
+
+    @Override
+    void closed() {
+        layer().checker().hear(Event.WINDOW_CLOSED, watcher -> watcher.onWindowClosed(layer().device(), last));
     }
 
     @Override

@@ -24,7 +24,8 @@ final class CheckedXrcDomain extends CheckedObject<XrcDomain> implements XrcDoma
             ProtectionDomain domain, CompletionQueue cq, int maxWr, int maxSge) {
         return new CheckedSharedQueue(
                 layer(),
-                inner().createSharedReceiveQueue(CheckedObject.below(domain), CheckedObject.below(cq), maxWr, maxSge));
+                inner().createSharedReceiveQueue(CheckedObject.below(domain), CheckedObject.below(cq), maxWr, maxSge),
+                cq instanceof CheckedQueue checked ? checked.tracked() : null);
     }
 
     @Override

@@ -103,8 +103,15 @@ final class Layer {
     void completed(TrackedQueue queue, WorkCompletion completion) {
         checker.onPoll(queue, true);
         TrackedPair pair = pairs.get(completion.qpn());
-        if (pair == null) {
-            return; // closed meanwhile
+        if (pair == null) { // it was closed meanwhile, or is a target of XRC
+            for (TrackedQueue.Shared each : queue.extended()) {
+                TrackedRequest receive = each.take(completion.wrId());
+                if (receive != null) {
+                    checker.onEnd(receive, completion.ok());
+                    return;
+                }
+            }
+            return;
         }
         boolean isOk = completion.ok();
         boolean isReceive = isReceive(pair, queue, completion);

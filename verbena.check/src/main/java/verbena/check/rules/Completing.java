@@ -10,6 +10,7 @@ import verbena.check.Findings;
 import verbena.check.Rule;
 import verbena.check.TrackedPair;
 import verbena.check.TrackedQueue;
+import verbena.check.TrackedReceives;
 import verbena.check.TrackedRequest;
 import verbena.check.TrackedRequest.Flag;
 import verbena.check.Watcher;
@@ -20,7 +21,7 @@ final class Completing extends Watcher {
     private final Findings findings;
 
     Completing(Checker checker) {
-        super(Set.of(Event.POST, Event.FULL, Event.RESIZE, Event.WAIT));
+        super(Set.of(Event.POST, Event.SHARED, Event.OPEN, Event.FULL, Event.RESIZE, Event.WAIT));
         this.findings = checker.findings();
     }
 
@@ -42,6 +43,18 @@ final class Completing extends Watcher {
                     "the queue pair was made",
                     pair.made());
         }
+    }
+
+    @Override
+    public void onShared(TrackedReceives receives) {
+        if (receives.hasGrown()) {
+            receives.queues().forEach(queue -> checkSize(queue, CallPlace::here));
+        }
+    }
+
+    @Override
+    public void onOpen(TrackedPair pair) {
+        checkSize(pair.queues().receive(), pair::made);
     }
 
     private void checkSize(TrackedQueue queue, Supplier<CallPlace> here) {

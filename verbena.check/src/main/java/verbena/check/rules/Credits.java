@@ -49,10 +49,10 @@ final class Credits extends Watcher {
     /// Tells of a datagram for which each of the posted receives is too short: which of them it takes is not known.
     private void checkDatagram(TrackedRequest request, Destination to) {
         List<TrackedPair> all = checker.at(to.path(), to.qpn());
-        TrackedRequest longest =
-                all.size() == 1 ? all.getFirst().queues().receives().longest() : null;
         long bytes = GRH_BYTES + request.bytes();
-        if (longest != null && longest.bytes() < bytes) {
+        TrackedRequest longest =
+                all.size() == 1 ? all.getFirst().queues().receives().longestBelow(bytes) : null;
+        if (longest != null) {
             findings.tell(
                     Rule.UD_SHORT,
                     "a datagram of " + request.bytes() + " bytes takes " + bytes + ", and the longest receive has "
@@ -137,10 +137,12 @@ final class Credits extends Watcher {
     /// them a message takes is not known.
     private void checkShared(TrackedReceives receives, TrackedPair peer, List<TrackedRequest> requests) {
         TrackedRequest request = requests.getLast();
-        TrackedRequest longest = receives.longest();
         for (TrackedRequest each : requests) {
-            if (longest != null && TrackedPair.takesReceive(each) && !Regions.isRemote(each)) {
-                checkLength(each, longest);
+            if (TrackedPair.takesReceive(each) && !Regions.isRemote(each)) {
+                TrackedRequest longest = receives.longestBelow(each.bytes());
+                if (longest != null) {
+                    checkLength(each, longest);
+                }
             }
         }
         if (receives.isEmpty() && !receives.hasLimit()) {

@@ -73,7 +73,7 @@ final class Keys extends Watcher {
     private final Map<TrackedDevice, AtomicLong> requests = new ConcurrentHashMap<>();
 
     Keys(Checker checker) {
-        super(Set.of(Event.POST, Event.END, Event.UNREGISTER, Event.UNREGISTERED));
+        super(Set.of(Event.POST, Event.END, Event.WINDOW_CLOSED, Event.REGISTER, Event.UNREGISTER, Event.UNREGISTERED));
         this.checker = checker;
         this.findings = checker.findings();
     }
@@ -255,7 +255,7 @@ final class Keys extends Watcher {
         if (where != null) {
             findings.tell(
                     Rule.KEY_INVALID,
-                    "a request names a key that was invalidated before.",
+                    "a request names a key that was invalidated before, itself or with its window.",
                     request.place(),
                     "the key was invalidated",
                     where);
@@ -280,6 +280,17 @@ final class Keys extends Watcher {
         return request.operation() == SendOperation.SEND_WITH_INVALIDATE
                 ? checker.peer(pair).map(TrackedPair::device).orElse(null)
                 : null;
+    }
+
+    @Override
+    public void onWindowClosed(TrackedDevice device, int rkey) {
+        invalid.end(device, rkey, CallPlace.here());
+        bound.remove(new MemoryKey(device, rkey));
+    }
+
+    @Override
+    public void onRegister(TrackedRegion region) {
+        invalid.begin(region.device(), region.rkey());
     }
 
     @Override

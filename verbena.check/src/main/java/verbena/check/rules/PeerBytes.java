@@ -27,8 +27,9 @@ import verbena.verbs.QpType;
 import verbena.verbs.spi.SendOperation;
 
 /// Watches the bytes of the peer that outstanding READs read, where both ends are in this process. If they change, and
-/// no request can have changed them, a processor has. Only regions count that no peer has ever changed: of others this
-/// process need not see yet what a completed request has changed.
+/// no request can have changed them, a processor has. If they do not, the target of the READ is a copy of them. Only
+/// regions count that no peer has ever changed: of others this process need not see yet what a completed request has
+/// changed.
 ///
 /// A READ of one word may be a look at a flag, and so may one of a cache line in which always the same word changes. A
 /// program that reads words of a region by themselves has a protocol of versions there, so none of its READs of that
@@ -231,8 +232,49 @@ final class PeerBytes extends Watcher {
         if (ended == null || !isOk || ended.isShared || !ended.bytes.scope().isAlive()) {
             return;
         }
-        if (ended.isChanged() && !versioned.containsKey(ended.region) && !isFlag(ended)) {
+        if (!ended.isChanged()) {
+            checkTarget(ended);
+        } else if (!versioned.containsKey(ended.region) && !isFlag(ended)) {
             told.computeIfAbsent(ended.region, _ -> new ArrayList<>()).add(tell(ended));
+        }
+    }
+
+    private void checkTarget(Watched read) {
+        if (!read.request.isShared() && isOverwritten(read)) {
+            checker.findings()
+                    .tell(
+                            Rule.TARGET_WRITTEN,
+                            "the target of a READ has other bytes than the memory that it has read.",
+                            CallPlace.here(),
+                            "it was posted",
+                            read.request.place());
+        }
+    }
+
+    /// Returns whether the target of a READ differs from what it has read, and no peer can have changed it.
+    private static boolean isOverwritten(Watched read) {
+        boolean differs = false;
+        long at = 0;
+        for (Piece each : read.request.pieces()) {
+            MemorySegment memory = each.memory();
+            if (memory == null || each.region() == null || each.region().isChangedByPeers()) {
+                return false;
+            }
+            differs |= differs(read.bytes.asSlice(at, each.length()), memory);
+            at += each.length();
+        }
+        return differs;
+    }
+
+    private static boolean differs(MemorySegment one, MemorySegment other) {
+        long bytes = one.byteSize();
+        long head = Math.min(bytes, WHOLE);
+        long tail = Math.max(head, bytes - WHOLE);
+        try {
+            return MemorySegment.mismatch(one, 0, head, other, 0, head) >= 0
+                    || MemorySegment.mismatch(one, tail, bytes, other, tail, bytes) >= 0;
+        } catch (IllegalStateException e) {
+            return false; // the arena of one was closed meanwhile
         }
     }
 

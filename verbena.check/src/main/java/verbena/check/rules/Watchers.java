@@ -98,7 +98,7 @@ public final class Watchers {
             new Group(MemoryCosts::new, REGISTER_HOT, SMALL_REGIONS),
             new Group(QueueCosts::new, PAIRS_MANY, POLL_IDLE, QUEUE_EACH),
             new Group(Keys::new, ATOMIC_UNALIGNED, KEY_INVALID, NO_ACCESS, RIGHT_UNUSED),
-            new Group(PeerBytes::new, RACE_PROCESSOR),
+            new Group(PeerBytes::new, RACE_PROCESSOR, TARGET_WRITTEN),
             new Group(Leaks::new, LEAK));
 
     private static final Set<Rule> RACES = EnumSet.of(
