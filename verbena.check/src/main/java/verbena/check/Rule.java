@@ -5,7 +5,7 @@ public enum Rule {
     SEND_CHANGED(
             Grade.ERROR,
             "bytes of a request changed before it was complete",
-            "ibv_post_send(3): buffers of a request belong to the device until its completion was taken",
+            "ibv_post_send(3): a request's buffers belong to the device until you have polled its completion",
             "the card reads late or again, and sends the new bytes, or half of them",
             "wait for the completion, use another buffer, or send short data inline"),
     SEND_OVERLAP(
@@ -29,14 +29,14 @@ public enum Rule {
     TARGET_WRITTEN(
             Grade.ERROR,
             "bytes of a posted receive or of the target of a READ changed before it was complete",
-            "ibv_post_recv(3), ibv_post_send(3): buffers of a request belong to the device until its completion was taken",
+            "ibv_post_recv(3), ibv_post_send(3): a request's buffers belong to the device until you have polled its completion",
             "the program overwrites what has come, or the card what the program has written",
             "write to the buffer before the request is posted, or after its completion was taken"),
     ARENA_CLOSED(
             Grade.ERROR,
             "memory of a region was given back while it was registered",
             "ibv_reg_mr(3): the memory has to stay mapped until ibv_dereg_mr(3)",
-            "the card keeps writing to the old pages, which are no longer the program's",
+            "the card keeps writing to the old pages, which no longer belong to the program",
             "close the region first, then the arena of its memory"),
     REGION_BUSY(
             Grade.LUCK,
@@ -102,13 +102,13 @@ public enum Rule {
             Grade.ERROR,
             "the send queue is full of requests that ask for no completion",
             "ibv_post_send(3): a request without a completion leaves the queue when a later one's completion was taken",
-            "nothing can be posted any more",
+            "the queue accepts no more requests",
             "ask for a completion at least once in a queue's length, and take it"),
     ARM_LOST(
             Grade.LUCK,
             "a thread waits for a notification and has not polled since it armed the queue",
             "ibv_req_notify_cq(3): what completed before the call causes no notification",
-            "if the completion comes first, the thread sleeps for ever",
+            "if the completion comes first, the thread sleeps forever",
             "poll until the queue is empty after arm(), then wait"),
     STATUS_IGNORED(
             Grade.ERROR,
@@ -148,7 +148,7 @@ public enum Rule {
             "exchange the MTUs and take the smaller on both ends"),
     TIMEOUT_NEVER(
             Grade.LUCK,
-            "a connection waits for ever for the acknowledgement of a lost packet",
+            "a connection waits forever for the acknowledgement of a lost packet",
             "ibv_modify_qp(3): timeout 0 is no time limit",
             "one lost packet hangs the connection without an error",
             "set the timeout, for example 14 (67 ms)"),
@@ -233,7 +233,7 @@ public enum Rule {
     RACE_LOCAL(
             Grade.LUCK,
             "a peer accesses bytes that a request of their owner sends or fills",
-            "ibv_post_send(3): buffers of a request belong to the device until its completion was taken",
+            "ibv_post_send(3): a request's buffers belong to the device until you have polled its completion",
             "the owner sends, or the peer reads, old bytes, new ones or a mixture",
             "let a message tell the peer that the request is complete, or give each its own bytes"),
     RACE_ANNOUNCED(
@@ -300,8 +300,8 @@ public enum Rule {
             Grade.COST,
             "a thread polls for long although completions are rare",
             "ibv_req_notify_cq(3): a channel wakes the thread when there is a completion",
-            "the thread takes a whole processor to find out that nothing has come",
-            "after some polls in vain, arm the queue, poll once more, and wait on its channel"),
+            "the thread burns a whole core to learn that nothing has arrived",
+            "after some empty polls, arm the queue, poll once more, and wait on its channel"),
     QUEUE_EACH(
             Grade.COST,
             "one thread polls many completion queues, each of one queue pair",

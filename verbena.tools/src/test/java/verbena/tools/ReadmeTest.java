@@ -133,8 +133,8 @@ class ReadmeTest {
     void theReadmeAndThePageOfBuildingNameTheSameTimes() throws Exception {
         String readme = Files.readString(ROOT.resolve("README.md"));
         String hacking = Files.readString(ROOT.resolve("HACKING.md"));
-        var build = Pattern.compile("first build takes (.*?) s on two cores").matcher(readme);
-        var tests = Pattern.compile("runs the tests of this commit, in some (\\d+) minutes")
+        var build = Pattern.compile("build then takes (.*?) s on two idle cores").matcher(readme);
+        var tests = Pattern.compile("runs the tests drawn for this commit, in about (\\d+) minutes")
                 .matcher(readme);
         assertThat(build.find() && tests.find()).isTrue();
         assertThat(hacking).contains("| the first build | " + build.group(1) + " |");
@@ -144,7 +144,7 @@ class ReadmeTest {
     /// A number in round tens, which is not too large and not long out of date.
     @Test
     void theReadmeCountsThePromisesOfTheApi() throws Exception {
-        var counted = Pattern.compile("More than (\\d+) promises").matcher(Files.readString(ROOT.resolve("README.md")));
+        var counted = Pattern.compile("more than (\\d+) promises").matcher(Files.readString(ROOT.resolve("README.md")));
         assertThat(counted.find()).isTrue();
         int promises = Suite.cases("*").size();
         assertThat(promises)

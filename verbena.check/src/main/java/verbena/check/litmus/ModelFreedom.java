@@ -11,7 +11,7 @@ public enum ModelFreedom {
     QUEUE_PAIRS("queue-pairs", Level.STRONG, "requests of two queue pairs take effect in any order"),
     /// The time of an acknowledgement: an answer of the peer's program may complete first.
     LATE_COMPLETIONS(
-            "late-completions", Level.STRONG, "the answer is received before the request that it answers completes"),
+            "late-completions", Level.STRONG, "the answer arrives before the request completes"),
     /// The use of local memory: it is read at any time until the completion, and READs land at any time before it.
     LOCAL_BUFFERS("local-buffers", Level.STRONG, "the device uses local memory at any time until the completion"),
     /// The order of a SEND or WRITE behind a READ or atomic without a fence.

@@ -2,7 +2,7 @@ package verbena.checked.corpus;
 
 import verbena.check.Rule;
 
-/// A receive is posted again before the echo of its bytes is sent.
+/// A receive buffer is reposted while its bytes are still being echoed.
 final class EchoFromReceive implements Program {
     @Override
     public Rule rule() {

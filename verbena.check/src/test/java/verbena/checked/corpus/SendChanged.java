@@ -4,7 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import verbena.check.Rule;
 
-/// A buffer is filled anew before its SEND is complete.
+/// The buffer is refilled before its SEND has completed.
 final class SendChanged implements Program {
     @Override
     public Rule rule() {

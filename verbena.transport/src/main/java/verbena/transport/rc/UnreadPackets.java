@@ -13,8 +13,8 @@ final class UnreadPackets {
     private long place = NOWHERE;
     /// Whether the peer had not come to that place when the ACK timer last ran out.
     private boolean wasUnread;
-    /// When the ACK timer first ran out since the peer has read anything; [Protocol#NEVER] when it did not, or there is
-    /// no limit.
+    /// Time at which the ACK timer first ran out since the peer last read anything; [Protocol#NEVER] if it has not, or
+    /// if there is no limit.
     private long unreadSince = Protocol.NEVER;
 
     /// Sends packets by this [PacketWay] from now on.
