@@ -12,11 +12,11 @@ import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import verbena.verbs.Access;
+import verbena.verbs.Pending;
 import verbena.verbs.RemoteMemory;
 import verbena.verbs.VerbsException;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
-import verbena.verbs.cm.WorkRequest;
 
 /// A server of a file's blocks: it maps the file, registers the mapping for reading, and has nothing more to do. Its
 /// client reads any block when it likes, several at once. Nothing is copied between the page cache and the device.
@@ -75,7 +75,7 @@ public class BlockServer {
         int right = 0;
         var copies = connection.allocate((long) AT_ONCE * BLOCK);
         for (int first = 0; first < BLOCKS; first += AT_ONCE) {
-            var reads = new WorkRequest<?>[AT_ONCE];
+            var reads = new Pending<?>[AT_ONCE];
             for (int i = 0; i < AT_ONCE; i++) {
                 reads[i] = connection.postRead(
                         blocks.slice(at(first + i), BLOCK), copies.slice((long) i * BLOCK, BLOCK));

@@ -40,7 +40,7 @@ public class OneThreadServer implements AutoCloseable {
         waiter.add(channel, () -> channel.poll().ifPresent(_ -> takeCompletions()));
         waiter.add(listener, () -> listener.poll().ifPresent(this::serve));
         while (isRunning) {
-            waiter.await().orElse(this::closeEnded).run(); // empty after a wake-up
+            waiter.await().ifPresent(Runnable::run); // empty after a wake-up
         }
         return null;
     }
@@ -48,16 +48,12 @@ public class OneThreadServer implements AutoCloseable {
     private void serve(Connection connection) {
         open.add(connection);
         send(connection.queuePair(), "welcome"); // the first message: the client sends its own after it
-        connection.whenClosed().thenRun(waiter::wakeup); // on another thread
+        waiter.add(connection.whenClosed(), () -> close(connection));
     }
 
-    private void closeEnded() {
-        for (Connection each : open) {
-            if (!each.isOpen()) {
-                open.remove(each);
-                each.close();
-            }
-        }
+    private void close(Connection ended) {
+        open.remove(ended);
+        ended.close();
     }
 
     private void takeCompletions() {

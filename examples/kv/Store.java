@@ -3,13 +3,13 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import module java.base;
 import verbena.messages.CallException;
 import verbena.messages.PeerMemory;
-import verbena.messages.Pending;
 import verbena.messages.RemoteWorker;
 import verbena.messages.Worker;
 import verbena.messages.WorkerOptions;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.ConnectionException.Reason;
 import verbena.verbs.Context;
+import verbena.verbs.Pending;
 
 /// A client of the store, for one thread.
 public final class Store implements AutoCloseable {

@@ -2,7 +2,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import module java.base;
 import verbena.messages.PeerMemory;
-import verbena.messages.Pending;
+import verbena.verbs.Pending;
 
 /// The table of a replica, which clients READ by themselves. In front of it are two words: the term that the replica
 /// has promised, and the term in which it may serve, as a leader.

@@ -46,6 +46,7 @@ import verbena.verbs.PortAttributes;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QpState;
 import verbena.verbs.ResourceLimitException;
+import verbena.verbs.Waitable;
 import verbena.verbs.XrcDomain;
 import verbena.verbs.counting.LateBeans;
 import verbena.verbs.spi.ConnectionService;
@@ -305,6 +306,11 @@ final class IbvContext extends OpenContext implements ConnectionService.Owner {
     public AsyncEvent awaitAsyncEvent() throws InterruptedException {
         checkOpen("awaitAsyncEvent");
         return asyncEvents.await();
+    }
+
+    @Override
+    public Waitable asyncEvents() {
+        return asyncEvents;
     }
 
     /// Reads asynchronous events, on the poller's thread. Each is acknowledged before anything else, so that no

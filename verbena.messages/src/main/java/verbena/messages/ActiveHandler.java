@@ -6,7 +6,7 @@ package verbena.messages;
 /// Handlers of one worker run one at a time, so each sees the effects of those before.
 ///
 /// Nothing else arrives while a handler runs. It should return soon, and pass long work to another thread. It may
-/// send, and start operations that return a [Pending]. Waiting, or closing a peer or the worker, throws
+/// send, and start operations that return a [verbena.verbs.Pending]. Waiting, or closing a peer or the worker, throws
 /// [verbena.verbs.InvalidStateException] there.
 ///
 /// @since 0.1

@@ -26,7 +26,7 @@ record CallHeaders(Optional<CallObserver> observer, boolean areAgreed) {
     }
 
     /// Begins to observe a call that has this result, and returns its request with the header.
-    MemorySegment observe(RemoteWorker to, Pending<?> result, MemorySegment request) {
+    MemorySegment observe(RemoteWorker to, PendingOperation<?> result, MemorySegment request) {
         if (observer.isEmpty()) {
             return request;
         }

@@ -14,6 +14,7 @@ import verbena.messages.protocol.Incoming;
 import verbena.messages.protocol.Kind;
 import verbena.messages.protocol.OwnCalls;
 import verbena.messages.rail.Remote;
+import verbena.verbs.Pending;
 
 /// The calls of this worker to one peer, by [OwnCalls]: those that wait for a place, the timer, and memory.
 final class Calls {
@@ -21,7 +22,7 @@ final class Calls {
     @FunctionalInterface
     interface Beginning {
         /// Observes a call that begins, and returns its request with a header.
-        MemorySegment begin(Pending<?> result, MemorySegment request);
+        MemorySegment begin(PendingOperation<?> result, MemorySegment request);
     }
 
     private final Remote remote;
@@ -71,7 +72,7 @@ final class Calls {
 
     /// A call of this side.
     private abstract class Asked<T> extends OwnCalls.Asked {
-        final Pending<T> pending = new Pending<>(traffic.readers);
+        final PendingOperation<T> pending = new PendingOperation<>(traffic.readers);
         /// Zero for none.
         final Duration timeLimit;
         /// The time limit in nanoseconds, zero for none.

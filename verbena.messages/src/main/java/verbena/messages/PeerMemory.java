@@ -8,6 +8,7 @@ import java.util.Objects;
 import verbena.messages.rail.LongMessages;
 import verbena.messages.rail.Operations;
 import verbena.messages.rail.Remote;
+import verbena.verbs.Pending;
 import verbena.verbs.RemoteMemory;
 
 /// Memory of a peer that this end reads and changes by one-sided operations, without any thread of the peer. Each
@@ -119,7 +120,7 @@ public final class PeerMemory {
             throw new IllegalArgumentException(
                     "at most " + longMessages.longest() + " bytes for one operation, got " + memory.byteSize());
         }
-        var pending = new Pending<Void>(traffic.readers);
+        var pending = new PendingOperation<Void>(traffic.readers);
         MemorySegment ours = type == Operations.Type.PUT ? longMessages.forAllThreads(memory) : memory;
         traffic.begin(owner, new Operations.Operation(type, at, ours) {
             @Override
@@ -142,7 +143,7 @@ public final class PeerMemory {
     }
 
     private Pending<Long> atomic(Operations.Type type, List<RemoteMemory> at, long first, long second) {
-        var pending = new Pending<Long>(traffic.readers);
+        var pending = new PendingOperation<Long>(traffic.readers);
         traffic.begin(owner, new Operations.Operation(type, at, MemorySegment.NULL) {
             @Override
             protected long first() {

@@ -5,7 +5,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import verbena.verbs.InvalidStateException;
-import verbena.verbs.spi.WaitSource;
+import verbena.verbs.WaitSource;
 import verbena.verbs.waiting.LeaderFollowers;
 
 /// The choice of the thread that reads the completions of a worker. One thread reads at a time: a thread that waits

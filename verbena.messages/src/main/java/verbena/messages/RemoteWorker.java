@@ -5,8 +5,6 @@ import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 import verbena.messages.protocol.Incoming;
 import verbena.messages.protocol.Kind;
@@ -15,6 +13,8 @@ import verbena.messages.protocol.PeerOwner;
 import verbena.messages.rail.LongMessages;
 import verbena.messages.rail.Remote;
 import verbena.verbs.ConnectionException;
+import verbena.verbs.Pending;
+import verbena.verbs.internal.Promise;
 
 /// A peer of a [Worker]. Messages to it leave in the order in which they were sent, and each arrives once.
 ///
@@ -38,14 +38,14 @@ public final class RemoteWorker implements AutoCloseable {
     final Calls calls;
     private final long maxActiveBytes;
     /// Completed when the peer is lost.
-    final Pending<ConnectionException> lost;
+    final PendingOperation<ConnectionException> lost;
 
     RemoteWorker(Traffic traffic, Remote remote, Calls calls, long maxActiveBytes) {
         this.traffic = traffic;
         this.remote = remote;
         this.calls = calls;
         this.maxActiveBytes = maxActiveBytes;
-        this.lost = new Pending<>(traffic.readers);
+        this.lost = new PendingOperation<>(traffic.readers);
     }
 
     /// Returns the program's end of a peer.
@@ -92,7 +92,7 @@ public final class RemoteWorker implements AutoCloseable {
         if (traffic.sendAtOnce(remote, Kind.TAGGED, tag, MemorySegment.NULL, data)) {
             return traffic.sent;
         }
-        var pending = new Pending<Void>(traffic.readers);
+        var pending = new PendingOperation<Void>(traffic.readers);
         traffic.post(remote, new Outgoing(Kind.TAGGED, tag, traffic.devices.longMessages.forAllThreads(data)) {
             @Override
             @SuppressWarnings("NullAway") // a Void has no other value
@@ -128,7 +128,7 @@ public final class RemoteWorker implements AutoCloseable {
     /// @throws IllegalArgumentException when `number`, `header` or `data` is out of range
     public Pending<Void> sendActive(int number, MemorySegment header, MemorySegment data) {
         requireActive(number, header, data);
-        var pending = new Pending<Void>(traffic.readers);
+        var pending = new PendingOperation<Void>(traffic.readers);
         traffic.post(
                 remote,
                 new Outgoing(
@@ -275,7 +275,7 @@ public final class RemoteWorker implements AutoCloseable {
     /// Posts a receive, of one peer or of any.
     static Pending<Received> receive(Traffic traffic, TagFilter tags, @Nullable Remote from, MemorySegment into) {
         traffic.devices.longMessages.requireWritable("into", into);
-        var pending = new Pending<Received>(traffic.readers);
+        var pending = new PendingOperation<Received>(traffic.readers);
         var incoming = new Incoming() {
             @Override
             public MemorySegment memory() {
@@ -314,10 +314,19 @@ public final class RemoteWorker implements AutoCloseable {
 
     /// Closes the peer as [#close()] does, on a virtual thread: this call waits for nothing.
     ///
-    /// @return complete when it is closed
-    public CompletionStage<Void> closeLater() {
-        return CompletableFuture.runAsync(this::close, Thread::startVirtualThread)
-                .minimalCompletionStage();
+    /// @return done when it is closed
+    @SuppressWarnings("NullAway") // a Void has no other value
+    public Pending<Void> closeLater() {
+        var closed = new Promise<Void>();
+        Thread.startVirtualThread(() -> {
+            try {
+                close();
+                closed.complete(null);
+            } catch (RuntimeException e) {
+                closed.fail(e);
+            }
+        });
+        return closed;
     }
 
     @Override

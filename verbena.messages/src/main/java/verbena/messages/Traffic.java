@@ -58,7 +58,7 @@ final class Traffic {
     final Budget<Remote> budget;
     final Readers readers;
     /// The outcome of each message that left at once.
-    final Pending<Void> sent;
+    final PendingOperation<Void> sent;
     private final Matching matching;
     private final Departures departures;
     private final Reception reception;
@@ -75,7 +75,7 @@ final class Traffic {
         this.departures = new Departures(this.devices.slots);
         this.arrivals = new Arrivals(new Arrived(), this.devices.rails);
         this.readers = new Readers(arrivals);
-        this.sent = Pending.done(readers);
+        this.sent = PendingOperation.done(readers);
         this.reception = new Reception(
                 this.devices, departures, readers::heard, ended -> Thread.startVirtualThread(() -> closeIfLost(ended)));
     }

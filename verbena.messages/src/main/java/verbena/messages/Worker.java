@@ -21,6 +21,7 @@ import verbena.verbs.ConnectionException;
 import verbena.verbs.ConnectionException.Reason;
 import verbena.verbs.Context;
 import verbena.verbs.InvalidStateException;
+import verbena.verbs.Pending;
 import verbena.verbs.TransportType;
 import verbena.verbs.cm.Connection;
 

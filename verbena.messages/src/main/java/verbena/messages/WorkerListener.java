@@ -20,11 +20,10 @@ import verbena.messages.rail.Rail;
 import verbena.messages.rail.Threads;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.ConnectionException.Reason;
-import verbena.verbs.Preview;
+import verbena.verbs.WaitSource;
 import verbena.verbs.Waitable;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
-import verbena.verbs.spi.WaitSource;
 import verbena.verbs.waiting.TimeLimits;
 
 /// A listener for the peers of a [Worker], at a port of one device or of several. Any thread may accept, and several
@@ -272,7 +271,6 @@ public final class WorkerListener implements AutoCloseable, Waitable {
         return next != null && next.isEmpty();
     }
 
-    @Preview
     @Override
     public WaitSource waitSource() {
         return threads.isEmpty() ? listeners.getFirst().waitSource() : ofThreads;

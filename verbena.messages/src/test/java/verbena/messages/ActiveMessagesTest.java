@@ -24,6 +24,7 @@ import verbena.verbs.ConnectionException;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 import verbena.verbs.InvalidStateException;
+import verbena.verbs.Pending;
 
 /// Active messages on real links of this host.
 @Timeout(120)

@@ -20,6 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
+import verbena.verbs.Pending;
 
 /// A call's time limit, in each place where a call can wait. Nothing here answers before the limit has passed; a
 /// limit that does not hold makes a test wait for ever.

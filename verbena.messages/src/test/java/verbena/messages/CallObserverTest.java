@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import verbena.verbs.Pending;
 import verbena.verbs.cm.PrivateData;
 
 /// Observers of calls, and their headers.

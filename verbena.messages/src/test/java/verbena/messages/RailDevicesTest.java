@@ -23,6 +23,7 @@ import verbena.verbs.Access;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
+import verbena.verbs.Pending;
 import verbena.verbs.QueuePair;
 import verbena.verbs.Transition;
 import verbena.verbs.cm.Connection;

@@ -23,6 +23,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import verbena.verbs.Access;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
+import verbena.verbs.Pending;
 import verbena.verbs.Transition;
 
 /// Everything that two workers do with each other at once, while rails break at any moment, packets are lost, and

@@ -95,7 +95,7 @@ class ReadersTest {
 
     @Test
     void aSingleThreadThatWaitsReadsByItself() throws InterruptedException {
-        var answer = new Pending<Integer>(readers);
+        var answer = new PendingOperation<Integer>(readers);
         arrivals.add(() -> {});
         arrivals.add(() -> answer.complete(1));
         assertThat(answer.await()).isEqualTo(1);
@@ -105,7 +105,7 @@ class ReadersTest {
 
     @Test
     void theReaderLeavesWhenAnotherThreadHasDoneWhatItWaitsFor() throws InterruptedException {
-        var answer = new Pending<Integer>(readers);
+        var answer = new PendingOperation<Integer>(readers);
         Thread waits = start(Thread.ofPlatform(), answer::await);
         assertThat(begun.take()).isSameAs(waits); // it reads, or is about to
         answer.complete(1);
@@ -116,8 +116,8 @@ class ReadersTest {
 
     @Test
     void aThreadThatLeavesHandsTheReadingOn() throws InterruptedException {
-        var first = new Pending<Integer>(readers);
-        var second = new Pending<Integer>(readers);
+        var first = new PendingOperation<Integer>(readers);
+        var second = new PendingOperation<Integer>(readers);
         Thread one = start(Thread.ofPlatform(), first::await);
         assertThat(begun.take()).isSameAs(one);
         Thread two = start(Thread.ofPlatform(), second::await);
@@ -130,8 +130,8 @@ class ReadersTest {
 
     @Test
     void aThreadThatIsInterruptedHandsTheReadingOn() throws InterruptedException {
-        var never = new Pending<Integer>(readers);
-        var answer = new Pending<Integer>(readers);
+        var never = new PendingOperation<Integer>(readers);
+        var answer = new PendingOperation<Integer>(readers);
         Thread one = start(
                 Thread.ofPlatform(),
                 () -> assertThatExceptionOfType(InterruptedException.class).isThrownBy(never::await));
@@ -157,7 +157,7 @@ class ReadersTest {
     void theKeeperComesBackWhenTheLastThreadHasLeft() throws InterruptedException {
         keep();
         for (int i = 0; i < 100; i++) {
-            var answer = new Pending<Integer>(readers);
+            var answer = new PendingOperation<Integer>(readers);
             start(Thread.ofVirtual(), () -> arrivals.add(() -> answer.complete(1)));
             assertThat(answer.await()).isEqualTo(1);
             var arrived = new CountDownLatch(1);
@@ -170,7 +170,7 @@ class ReadersTest {
     void aThreadTakesThePlaceOfTheKeeperAfterTheNextArrival() throws InterruptedException {
         keep();
         begun.take();
-        var answer = new Pending<Integer>(readers);
+        var answer = new PendingOperation<Integer>(readers);
         Thread waits = start(Thread.ofPlatform(), answer::await);
         Thread last = null;
         while (last != waits) {
@@ -192,7 +192,7 @@ class ReadersTest {
             int mine = t;
             start(isVirtual ? Thread.ofVirtual() : Thread.ofPlatform(), () -> {
                 for (int i = 0; i < rounds; i++) {
-                    var answer = new Pending<Integer>(readers);
+                    var answer = new PendingOperation<Integer>(readers);
                     if ((i + mine) % 3 == 0) {
                         Thread.startVirtualThread(() -> answer.complete(1)); // not by the reader
                     } else {

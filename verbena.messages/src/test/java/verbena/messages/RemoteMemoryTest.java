@@ -15,6 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import verbena.verbs.Access;
 import verbena.verbs.ConnectionException;
+import verbena.verbs.Pending;
 
 /// Memory of a peer, on real links of this host.
 @Timeout(120)

@@ -23,6 +23,7 @@ import verbena.verbs.ConnectionException;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 import verbena.verbs.InvalidStateException;
+import verbena.verbs.Pending;
 import verbena.verbs.Waiter;
 
 /// One thread that waits for messages, peers and a wake-up together.

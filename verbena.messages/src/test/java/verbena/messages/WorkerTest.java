@@ -29,6 +29,7 @@ import verbena.verbs.ConnectionException;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 import verbena.verbs.InvalidStateException;
+import verbena.verbs.Pending;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
 import verbena.verbs.cm.ConnectionOptions;
@@ -295,7 +296,7 @@ class WorkerTest {
             var lost = pair.toClient().whenLost().toFuture();
             pair.toServer().send(7, "last words").await();
             assertThat(lost).isNotDone();
-            var closed = pair.toServer().closeLater().toCompletableFuture();
+            var closed = pair.toServer().closeLater().toFuture();
             assertThat(lost.get(60, TimeUnit.SECONDS).reason()).isEqualTo(ConnectionException.Reason.DISCONNECTED);
             closed.get(60, TimeUnit.SECONDS);
             assertThatExceptionOfType(ConnectionException.class).isThrownBy(ofLost::await);

@@ -8,10 +8,12 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.InvalidStateException;
+import verbena.verbs.WaitSource;
+import verbena.verbs.Waitable;
 
 /// Events that a device offers and threads of the application wait for. Waiting parks in Java, so that a virtual
 /// thread gives up its carrier.
-public class EventQueue<T> {
+public class EventQueue<T> implements Waitable, WaitSource {
     private final String owner;
     private final int max;
     private final ReentrantLock lock = new ReentrantLock();
@@ -59,14 +61,40 @@ public class EventQueue<T> {
         }
     }
 
+    // ---- for a waiter
+
+    @Override
+    public final boolean isReady() {
+        return isOver();
+    }
+
+    @Override
+    public final WaitSource waitSource() {
+        return this;
+    }
+
     /// Adds a listener that runs after each event and after the end, on the thread that brought it.
+    @Override
     public final void addListener(Runnable listener) {
         listeners.add(listener);
     }
 
+    @Override
     public final void removeListener(Runnable listener) {
         listeners.remove(listener);
     }
+
+    @Override
+    public final boolean hasEnded() {
+        lock.lock();
+        try {
+            return closed && events.isEmpty();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    // ---- threads that take events
 
     public final Optional<T> poll() {
         return Optional.ofNullable(next());

@@ -9,7 +9,6 @@ import verbena.sim.explore.Fingerprint;
 import verbena.sim.explore.SmallWorld;
 import verbena.sim.explore.Step;
 import verbena.sim.explore.Strand;
-import verbena.verbs.spi.WaitSource;
 
 /// A thread that takes what several sources bring, by a [Waiter] at a place, and the threads that bring it. A thread
 /// stands still wherever another may come in between: at each look at a source, between an event and its listener, and

@@ -3,11 +3,11 @@ package verbena.stream;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import verbena.stream.waiting.ProcessEnd;
+import verbena.verbs.Pending;
+import verbena.verbs.internal.Promise;
 import verbena.verbs.waiting.TimeLimits;
 
 /// The streams of this process that are closed and still have bytes on their way. The kernel sends the bytes that a
@@ -17,7 +17,7 @@ final class PendingCloses {
     private static final ReentrantLock LOCK = new ReentrantLock();
     private static final Condition CHANGED = LOCK.newCondition();
     /// Guarded by the lock.
-    private static final Map<StreamChannel, CompletableFuture<Void>> PENDING = new HashMap<>();
+    private static final Map<StreamChannel, Promise<Void>> PENDING = new HashMap<>();
 
     static {
         ProcessEnd.waitsFor(PendingCloses::await);
@@ -27,12 +27,12 @@ final class PendingCloses {
 
     /// Closes a stream on another thread, unless that is under way already.
     ///
-    /// @return complete when the stream is closed
-    static CompletionStage<Void> add(StreamChannel stream) {
-        var closed = new CompletableFuture<Void>();
+    /// @return done when the stream is closed
+    static Pending<Void> add(StreamChannel stream) {
+        var closed = new Promise<Void>();
         LOCK.lock();
         try {
-            CompletableFuture<Void> before = PENDING.putIfAbsent(stream, closed);
+            Promise<Void> before = PENDING.putIfAbsent(stream, closed);
             if (before != null) {
                 return before;
             }
@@ -49,7 +49,7 @@ final class PendingCloses {
     }
 
     @SuppressWarnings("NullAway") // a Void has no other value
-    private static void close(StreamChannel stream, CompletableFuture<Void> closed) {
+    private static void close(StreamChannel stream, Promise<Void> closed) {
         try {
             stream.closeWhole();
             closed.complete(null);

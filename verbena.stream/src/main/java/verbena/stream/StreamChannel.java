@@ -21,7 +21,6 @@ import java.nio.channels.UnresolvedAddressException;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
@@ -29,13 +28,14 @@ import org.jspecify.annotations.Nullable;
 import verbena.stream.protocol.StreamMessage.Hello;
 import verbena.verbs.Context;
 import verbena.verbs.MemoryRegion;
+import verbena.verbs.Pending;
 import verbena.verbs.Preview;
 import verbena.verbs.ProtectionDomain;
+import verbena.verbs.WaitSource;
 import verbena.verbs.Waitable;
 import verbena.verbs.cm.ConnectionId;
 import verbena.verbs.cm.EventChannel;
 import verbena.verbs.cm.PortSpace;
-import verbena.verbs.spi.WaitSource;
 import verbena.verbs.waiting.TimeLimits;
 
 /// A connection that carries bytes in both directions, as a socket channel does, over any device. The peer is a
@@ -410,7 +410,6 @@ public final class StreamChannel
         return sources.reading.isReady();
     }
 
-    @Preview
     @Override
     public WaitSource waitSource() {
         return sources.reading;
@@ -467,8 +466,8 @@ public final class StreamChannel
     /// Closes as [#close()] does, on a virtual thread: this call waits for nothing. The end of the process waits for
     /// such closes, as the kernel does for sockets.
     ///
-    /// @return complete when it is closed, and its device no longer reads memory of the program
-    public CompletionStage<Void> closeLater() {
+    /// @return done when it is closed, and its device no longer reads memory of the program
+    public Pending<Void> closeLater() {
         return PendingCloses.add(this);
     }
 

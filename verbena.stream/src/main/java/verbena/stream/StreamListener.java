@@ -28,13 +28,13 @@ import verbena.verbs.InUseException;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.Preview;
 import verbena.verbs.VerbsException;
+import verbena.verbs.WaitSource;
 import verbena.verbs.Waitable;
 import verbena.verbs.cm.ConnectionEvent;
 import verbena.verbs.cm.ConnectionId;
 import verbena.verbs.cm.EventChannel;
 import verbena.verbs.cm.PortSpace;
 import verbena.verbs.cm.PrivateData;
-import verbena.verbs.spi.WaitSource;
 import verbena.verbs.waiting.TimeLimits;
 
 /// A listener at a port, which gives out connections as [StreamChannel]s. Any thread may accept, and several at once.
@@ -216,7 +216,6 @@ public final class StreamListener implements Channel, Waitable {
         }
     }
 
-    @Preview
     @Override
     public WaitSource waitSource() {
         return waitSource;

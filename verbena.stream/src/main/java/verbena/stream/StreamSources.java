@@ -7,8 +7,8 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.InvalidStateException;
+import verbena.verbs.WaitSource;
 import verbena.verbs.Waitable;
-import verbena.verbs.spi.WaitSource;
 
 /// The two directions of a [StreamChannel], each a source of a [verbena.verbs.Waiter]. Any thread may use them.
 final class StreamSources {

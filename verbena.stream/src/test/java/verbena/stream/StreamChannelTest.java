@@ -281,7 +281,7 @@ class StreamChannelTest {
             assertThat(text(pair.server, 60_000)).hasSize(50_000);
             assertThat(pair.server.read(ByteBuffer.allocate(1))).isEqualTo(-1);
             assertThat(StreamChannel.awaitCloses(Duration.ofSeconds(30))).isTrue();
-            assertThat(closed).isCompleted();
+            assertThat(closed.isDone()).isTrue();
             assertThat(pair.client.isOpen()).isFalse();
         }
     }

@@ -42,7 +42,7 @@ class SnippetsDocTest {
             import verbena.stream.*;
             import verbena.verbs.*;
             import verbena.verbs.cm.*;
-            import verbena.verbs.spi.WaitSource;
+            import verbena.verbs.WaitSource;
             """;
 
     @TempDir

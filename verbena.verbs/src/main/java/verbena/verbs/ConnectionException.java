@@ -20,12 +20,12 @@ public final class ConnectionException extends VerbsException {
         REJECTED,
         /// A time limit of the program passed, of connecting or of a blocking request. The message names the limit.
         TIMEOUT,
-        /// A request failed, which ends the connection, or this side could not go on.
+        /// A request, a device or the network failed, which ends the connection, or this side could not go on: a
+        /// completion queue overflowed.
         FAILED,
-        /// The peer or the network has ended the connection, or a thread was interrupted in a blocking
-        /// call.
+        /// The peer has ended the connection, or a thread was interrupted in a blocking call.
         DISCONNECTED,
-        /// This side has closed it, or has aborted one of its requests.
+        /// This side has closed it.
         CLOSED
     }
 

@@ -138,6 +138,10 @@ public interface Context extends VerbsObject {
     /// @throws InvalidStateException when the device is closed, also while waiting
     AsyncEvent awaitAsyncEvent() throws InterruptedException;
 
+    /// Returns the asynchronous events as a source for a [Waiter], which is ready when [#pollAsyncEvent()] has an event
+    /// to take, or the device is closed. Each call returns the same object.
+    Waitable asyncEvents();
+
     /// Returns the device's counters since it was opened, by name: packets and bytes, retransmissions, and each
     /// packet that was not accepted under its one reason. A name that ends in `.now` counts objects that exist at
     /// this moment. All other counters never fall.

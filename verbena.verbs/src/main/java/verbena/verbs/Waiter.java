@@ -11,11 +11,10 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
-import verbena.verbs.spi.WaitSource;
 import verbena.verbs.waiting.TimeLimits;
 
-/// A place where one thread waits for several sources at once, as at a selector: completions, connection events,
-/// accepted connections, results of messages, streams, and a wake-up by another thread.
+/// A place where one thread waits for several sources at once, as at a selector: completions, events of connections
+/// and devices, accepted connections, results, streams, and a wake-up by another thread.
 ///
 /// ```java
 /// try (var waiter = new Waiter<Runnable>()) {

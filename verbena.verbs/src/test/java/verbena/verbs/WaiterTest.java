@@ -20,7 +20,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import verbena.verbs.spi.WaitSource;
 
 /// A waiter over sources that the test fills: what ends a wait, and that no wake-up is lost.
 @Timeout(120)

@@ -10,7 +10,7 @@ import verbena.check.Watcher.Event;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
-import verbena.verbs.spi.WaitSource;
+import verbena.verbs.WaitSource;
 
 /// The layer in front of a completion channel.
 class CheckedChannel extends CheckedObject<CompletionChannel> implements CompletionChannel, WaitSource {

@@ -23,6 +23,7 @@ import verbena.verbs.PortAttributes;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QueuePair;
 import verbena.verbs.SharedReceiveQueue;
+import verbena.verbs.Waitable;
 import verbena.verbs.XrcDomain;
 import verbena.verbs.internal.WaitableChannel;
 import verbena.verbs.spi.ConnectionService;
@@ -140,6 +141,11 @@ final class CheckedContext extends CheckedObject<Context> implements Context, Co
     @Override
     public AsyncEvent awaitAsyncEvent() throws InterruptedException {
         return outer(inner().awaitAsyncEvent());
+    }
+
+    @Override
+    public Waitable asyncEvents() {
+        return inner().asyncEvents();
     }
 
     /// Names the layer's object in an event. An object that was closed meanwhile is named as it was.

@@ -16,13 +16,13 @@ import verbena.verbs.Access;
 import verbena.verbs.Capability;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.MemoryRegion;
+import verbena.verbs.Pending;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.RemoteMemory;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
 import verbena.verbs.cm.ConnectionOptions;
 import verbena.verbs.cm.ReceivedMessage;
-import verbena.verbs.cm.WorkRequest;
 
 /// The promises of [Connection] beside those of its identifiers.
 @Needs({Capability.RC, Capability.CONNECTION_MANAGER})
@@ -66,7 +66,7 @@ public final class Connections {
             MemoryRegion target = ends.b.allocate(800, Access.remoteAll());
             MemoryRegion source = ends.a.allocate(800);
             byte[] wanted = new byte[800];
-            var requests = new ArrayList<WorkRequest<?>>();
+            var requests = new ArrayList<Pending<?>>();
             for (int i = 0; i < 200; i++) {
                 for (int k = 0; k < 4; k++) {
                     wanted[i * 4 + k] = (byte) (i + k);
@@ -75,7 +75,7 @@ public final class Connections {
                 requests.add(ends.a.postWrite(
                         source.slice(i * 4L, 4), target.remote().slice(i * 4L)));
             }
-            for (WorkRequest<?> each : requests) {
+            for (Pending<?> each : requests) {
                 Expect.that("done in time", each.await(fixture.timeout()));
             }
             Expect.bytes("what was written", wanted, ends.a.read(target.remote().slice(0, 800)));
@@ -85,7 +85,7 @@ public final class Connections {
     public static void receivesThatArePostedAheadFillInOrder(Fixture fixture) throws Exception {
         try (var ends = connect(fixture)) {
             MemoryRegion in = ends.b.allocate(400);
-            var receives = new ArrayList<WorkRequest<ReceivedMessage>>();
+            var receives = new ArrayList<Pending<ReceivedMessage>>();
             for (int i = 0; i < 4; i++) {
                 receives.add(ends.b.postReceive(in.slice(i * 100L, 100)));
             }
@@ -138,8 +138,8 @@ public final class Connections {
     public static void closingEndsEveryWait(Fixture fixture) throws Exception {
         try (var ends = connect(fixture)) {
             MemoryRegion in = ends.a.allocate(8);
-            WorkRequest<?> first = ends.a.postReceive(in.slice(0, 8));
-            WorkRequest<?> second = ends.a.postReceive(in.slice(0, 8));
+            Pending<?> first = ends.a.postReceive(in.slice(0, 8));
+            Pending<?> second = ends.a.postReceive(in.slice(0, 8));
             var future = second.toFuture();
             ends.a.close();
             var closed = Expect.thrown("waiting", ConnectionException.class, first::await);
@@ -155,7 +155,7 @@ public final class Connections {
             MemoryRegion in = ends.a.allocate(8);
             var read = ends.a.postRead(secret.slice(0, 8), in.slice(0, 8));
             var behind = ends.a.postRead(secret.slice(0, 8), in.slice(0, 8));
-            for (WorkRequest<?> each : List.of(read, behind)) {
+            for (Pending<?> each : List.of(read, behind)) {
                 var refused = Expect.thrown("waiting", ConnectionException.class, each::await);
                 Expect.equal("reason", ConnectionException.Reason.FAILED, refused.reason());
             }

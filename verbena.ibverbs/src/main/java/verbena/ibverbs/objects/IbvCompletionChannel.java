@@ -11,8 +11,8 @@ import verbena.provider.EventQueue;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
+import verbena.verbs.WaitSource;
 import verbena.verbs.spi.OwnedObject;
-import verbena.verbs.spi.WaitSource;
 
 /// A channel: C's, read by the poller, and the queue of notifications that threads wait at.
 public final class IbvCompletionChannel extends OwnedObject implements CompletionChannel, WaitSource {

@@ -57,6 +57,7 @@ import verbena.verbs.PortAttributes;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QueuePair;
 import verbena.verbs.UnsupportedException;
+import verbena.verbs.Waitable;
 import verbena.verbs.XrcDomain;
 import verbena.verbs.spi.ConnectionService;
 import verbena.verbs.spi.OwnedObject;
@@ -454,6 +455,11 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
     public AsyncEvent awaitAsyncEvent() throws InterruptedException {
         checkOpen("awaitAsyncEvent");
         return events.await();
+    }
+
+    @Override
+    public Waitable asyncEvents() {
+        return events.waitable();
     }
 
     @Override

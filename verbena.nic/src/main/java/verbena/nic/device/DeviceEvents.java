@@ -9,6 +9,7 @@ import verbena.nic.engine.Engines;
 import verbena.nic.observe.JfrEvents;
 import verbena.nic.observe.ObservedQueuePair;
 import verbena.verbs.AsyncEvent;
+import verbena.verbs.Waitable;
 
 /// The reports that a device makes by itself: asynchronous events to the program, internal errors to the log, and
 /// both to the flight recorder. Any thread.
@@ -56,6 +57,10 @@ final class DeviceEvents {
             case AsyncEvent.DeviceEvent(var type) -> "device " + device;
         };
         JfrEvents.async(device, event.type(), subject, reason);
+    }
+
+    Waitable waitable() {
+        return events;
     }
 
     Optional<AsyncEvent> poll() {

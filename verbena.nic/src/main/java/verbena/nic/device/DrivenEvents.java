@@ -5,9 +5,10 @@ import java.util.function.BooleanSupplier;
 import verbena.nic.engine.Engines;
 import verbena.nic.engine.Stepper;
 import verbena.provider.EventQueue;
+import verbena.verbs.WaitSource;
 
 /// The events of a context whose engine a waiting thread may drive or attend to.
-final class DrivenEvents<T> extends EventQueue<T> {
+final class DrivenEvents<T> extends EventQueue<T> implements WaitSource.Place {
     private final Engines engines;
     private final BooleanSupplier isOver = this::isOver;
 
@@ -49,7 +50,8 @@ final class DrivenEvents<T> extends EventQueue<T> {
     }
 
     /// Attends for a thread that waits for more than these events; false when it cannot.
-    boolean attend(BooleanSupplier isWaitOver, long nanos) throws InterruptedException {
+    @Override
+    public boolean attend(BooleanSupplier isWaitOver, long nanos) throws InterruptedException {
         if (engines.hasThread()) {
             return engines.attend(isWaitOver, nanos);
         }
@@ -59,6 +61,17 @@ final class DrivenEvents<T> extends EventQueue<T> {
             isInTime = stepper.step();
         }
         return true;
+    }
+
+    @Override
+    public void wakeAttendant() {
+        engines.first().wakeGuest();
+    }
+
+    /// Returns itself when the waiting thread has to drive the engine: no other thread brings the events.
+    @Override
+    public Optional<Place> place() {
+        return engines.hasThread() ? Optional.empty() : Optional.of(this);
     }
 
     private Optional<T> awaitStepping(long nanos) throws InterruptedException {

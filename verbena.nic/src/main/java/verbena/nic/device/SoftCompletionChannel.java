@@ -11,10 +11,10 @@ import verbena.nic.kind.DeviceLimits;
 import verbena.provider.Timeouts;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
+import verbena.verbs.WaitSource;
 import verbena.verbs.internal.DeviceWait;
 import verbena.verbs.internal.WaitableChannel;
 import verbena.verbs.spi.OwnedObject;
-import verbena.verbs.spi.WaitSource;
 
 final class SoftCompletionChannel extends OwnedObject implements WaitableChannel, WaitSource, WaitSource.Place {
     /// A completion queue that notifies.

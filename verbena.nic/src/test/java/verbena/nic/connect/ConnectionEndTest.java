@@ -18,18 +18,18 @@ import verbena.verbs.Access;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.ConnectionException.Reason;
 import verbena.verbs.MemoryRegion;
+import verbena.verbs.Pending;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionOptions;
 import verbena.verbs.cm.ConnectionParameters;
 import verbena.verbs.cm.ReceivedMessage;
-import verbena.verbs.cm.WorkRequest;
 
 /// The end of a connection and its room, as it tells of them, and the immediate data of its messages.
 @Timeout(120)
 class ConnectionEndTest {
     private static ConnectionException ended(Connection connection) throws Exception {
-        return connection.whenClosed().toCompletableFuture().get(60, TimeUnit.SECONDS);
+        return connection.whenClosed().toFuture().get(60, TimeUnit.SECONDS);
     }
 
     @ParameterizedTest
@@ -38,7 +38,7 @@ class ConnectionEndTest {
         try (var ends = ConnectedEnds.of(device)) {
             assertThat(ends.server().isOpen()).isTrue();
             assertThat(ends.server().whenClosed() == ends.server().whenClosed()).isTrue();
-            assertThat(ends.server().whenClosed().toCompletableFuture()).isNotDone();
+            assertThat(ends.server().whenClosed().isDone()).isFalse();
             ends.client().close();
             ConnectionException why = ended(ends.server());
             assertThat(why.reason()).isEqualTo(Reason.DISCONNECTED);
@@ -69,7 +69,7 @@ class ConnectionEndTest {
     @ValueSource(strings = {"rocev2", "iwarp", "shm"})
     void theOwnEndIsTold(String device) throws Exception {
         try (var ends = ConnectedEnds.of(device)) {
-            var watched = ends.client().whenClosed().toCompletableFuture();
+            var watched = ends.client().whenClosed().toFuture();
             long begin = System.nanoTime();
             ends.client().close();
             assertThat(Duration.ofNanos(System.nanoTime() - begin))
@@ -86,7 +86,7 @@ class ConnectionEndTest {
     void aRequestThatFailsIsTheReason(String device) throws Exception {
         try (var ends = ConnectedEnds.of(device)) {
             MemoryRegion secret = ends.server().allocate(8);
-            var watched = ends.client().whenClosed().toCompletableFuture();
+            var watched = ends.client().whenClosed().toFuture();
             assertThatExceptionOfType(ConnectionException.class)
                     .isThrownBy(() -> ends.client().read(secret.remote()));
             assertThat(ends.client().isOpen()).isFalse();
@@ -102,8 +102,7 @@ class ConnectionEndTest {
     @ValueSource(strings = {"rocev2", "iwarp", "shm"})
     void aProgramMayCloseTheConnectionWhenItHasEnded(String device) throws Exception {
         try (var ends = ConnectedEnds.of(device)) {
-            var closed =
-                    ends.server().whenClosed().thenRun(ends.server()::close).toCompletableFuture();
+            var closed = ends.server().whenClosed().toFuture().thenRun(ends.server()::close);
             ends.client().close();
             closed.get(60, TimeUnit.SECONDS);
             assertThat(ends.server().queuePair().isClosed()).isTrue();
@@ -116,7 +115,7 @@ class ConnectionEndTest {
         var two = ConnectionOptions.defaults().withSizes(new QueuePairOptions.Sizes(2, 2, 1, 1, 0));
         try (var ends = ConnectedEnds.of(device, two)) {
             MemoryRegion from = ends.client().allocate(8);
-            var posted = new ArrayList<WorkRequest<?>>();
+            var posted = new ArrayList<Pending<?>>();
             while (ends.client().awaitRoom(Duration.ZERO)) { // the peer has posted no receive
                 posted.add(ends.client().postSend(from));
             }
@@ -126,7 +125,7 @@ class ConnectionEndTest {
             ends.server().receive(8);
             assertThat(waiting.get(60, TimeUnit.SECONDS)).isTrue();
             ends.server().receive(8);
-            for (WorkRequest<?> each : posted) {
+            for (Pending<?> each : posted) {
                 each.await();
             }
         }
@@ -149,7 +148,7 @@ class ConnectionEndTest {
             MemoryRegion into = ends.server().allocate(10);
             into.segment().fill((byte) 7);
             MemoryRegion from = ends.client().allocate(1000);
-            WorkRequest<?> sent = ends.client().postWriteWithImmediate(from, target.remote(), -5);
+            Pending<?> sent = ends.client().postWriteWithImmediate(from, target.remote(), -5);
             assertThat(ends.server().receive(into)).isEqualTo(new ReceivedMessage(1000, OptionalInt.of(-5)));
             sent.await();
             assertThat(into.segment().toArray(ValueLayout.JAVA_BYTE)).containsOnly(7);
@@ -157,7 +156,7 @@ class ConnectionEndTest {
             ends.client().postWriteWithImmediate(from, target.remote(), 1);
             assertThat(ends.server().receive(10)).isEmpty(); // the WRITE is no message
 
-            WorkRequest<?> last = ends.client().postSend(from.slice(0, 3));
+            Pending<?> last = ends.client().postSend(from.slice(0, 3));
             assertThat(ends.server().receive(into)).isEqualTo(new ReceivedMessage(3, OptionalInt.empty()));
             last.await();
         }

@@ -26,12 +26,14 @@ import org.junit.jupiter.params.provider.ValueSource;
 import verbena.verbs.Access;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.ConnectionException.Reason;
+import verbena.verbs.InvalidStateException;
 import verbena.verbs.MemoryRegion;
+import verbena.verbs.Pending;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.RemoteMemory;
+import verbena.verbs.Waiter;
 import verbena.verbs.cm.ConnectionOptions;
 import verbena.verbs.cm.ReceivedMessage;
-import verbena.verbs.cm.WorkRequest;
 
 /// Many requests of one connection under way, and what the threads that wait for them are told. Over each kind
 /// of software device.
@@ -80,12 +82,12 @@ class ManyRequestsTest {
             MemoryRegion target = ends.server().allocate(8000, Access.remoteAll());
             MemoryRegion source = ends.client().allocate(8000);
             RemoteMemory remote = target.remote();
-            var requests = new ArrayList<WorkRequest<?>>();
+            var requests = new ArrayList<Pending<?>>();
             for (int i = 0; i < 1000; i++) { // more than the queue pair holds: the call waits for room
                 source.segment().set(JAVA_LONG, i * 8L, i + 1L);
                 requests.add(ends.client().postWrite(source.slice(i * 8L, 8), remote.slice(i * 8L)));
             }
-            for (WorkRequest<?> each : requests) {
+            for (Pending<?> each : requests) {
                 each.await();
                 assertThat(each.isDone()).isTrue();
             }
@@ -100,7 +102,7 @@ class ManyRequestsTest {
     void aWaitOfNoTimeLooks(String device) throws Exception {
         try (var ends = ConnectedEnds.of(device)) {
             MemoryRegion target = ends.server().allocate(8, Access.remoteAll());
-            WorkRequest<?> read = ends.client()
+            Pending<?> read = ends.client()
                     .postRead(
                             target.remote().slice(0, 8),
                             ends.client().allocate(8).slice(0, 8));
@@ -116,7 +118,7 @@ class ManyRequestsTest {
     void receivesThatArePostedAheadFillInOrder(String device) throws Exception {
         try (var ends = ConnectedEnds.of(device)) {
             MemoryRegion in = ends.server().allocate(800, Access.remoteAll());
-            var receives = new ArrayList<WorkRequest<ReceivedMessage>>();
+            var receives = new ArrayList<Pending<ReceivedMessage>>();
             for (int i = 0; i < 8; i++) {
                 receives.add(ends.server().postReceive(in.slice(i * 100L, 100)));
             }
@@ -237,7 +239,7 @@ class ManyRequestsTest {
             MemoryRegion out = ends.client().allocate(8);
             var futures = new ArrayList<CompletableFuture<?>>();
             for (int i = 0; i < 200; i++) {
-                WorkRequest<?> request = ends.client().postWrite(out.slice(0, 8), remote);
+                Pending<?> request = ends.client().postWrite(out.slice(0, 8), remote);
                 futures.add(request.toFuture());
                 assertThat(request.toFuture()).isSameAs(futures.getLast());
             }
@@ -267,7 +269,7 @@ class ManyRequestsTest {
     void closingTellsEveryWaitingThreadWhoClosed(String device) throws Exception {
         try (var ends = ConnectedEnds.of(device)) {
             MemoryRegion in = ends.server().allocate(8);
-            WorkRequest<?> ahead = ends.server().postReceive(in.slice(0, 8)); // while there is room for certain
+            Pending<?> ahead = ends.server().postReceive(in.slice(0, 8)); // while there is room for certain
             var told = new ArrayList<CompletableFuture<Throwable>>();
             for (int i = 0; i < 100; i++) { // some wait for a message, some for room
                 told.add(told(() -> ends.server().receive(in.slice(0, 8))));
@@ -311,7 +313,7 @@ class ManyRequestsTest {
     void anInterruptLeavesARequestUnderWayAndEndsABlockingForm(String device) throws Exception {
         try (var ends = ConnectedEnds.of(device)) {
             MemoryRegion in = ends.server().allocate(8);
-            WorkRequest<ReceivedMessage> request = ends.server().postReceive(in.slice(0, 8));
+            Pending<ReceivedMessage> request = ends.server().postReceive(in.slice(0, 8));
             var thrown = new AtomicReference<Throwable>();
             Thread patient = Thread.ofVirtual().unstarted(() -> {
                 try {
@@ -327,7 +329,7 @@ class ManyRequestsTest {
             ends.client().send("still");
             assertThat(request.await().length()).isEqualTo(5);
 
-            WorkRequest<?> other = ends.server().postReceive(in.slice(0, 8));
+            Pending<?> other = ends.server().postReceive(in.slice(0, 8));
             Thread blocking = Thread.ofPlatform().name("impatient").unstarted(() -> {
                 try {
                     ends.server().receive(in.slice(0, 8));
@@ -352,7 +354,7 @@ class ManyRequestsTest {
         var options = ConnectionOptions.defaults().withRequestTimeout(Duration.ofMillis(50));
         try (var ends = ConnectedEnds.of(device, options)) {
             MemoryRegion in = ends.client().allocate(8);
-            WorkRequest<?> waits = ends.client().postReceive(in.slice(0, 8));
+            Pending<?> waits = ends.client().postReceive(in.slice(0, 8));
             assertThatExceptionOfType(ConnectionException.class)
                     .isThrownBy(() -> ends.client().send("no receive is posted"))
                     .matches(e -> e.reason() == Reason.TIMEOUT)
@@ -369,22 +371,55 @@ class ManyRequestsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"rocev2", "iwarp", "shm"})
-    void abortingEndsTheConnection(String device) throws Exception {
+    void aPostedRequestCannotBeCancelledAndClosingEndsIt(String device) throws Exception {
         try (var ends = ConnectedEnds.of(device)) {
             MemoryRegion in = ends.server().allocate(8);
-            WorkRequest<?> done = ends.server().postReceive(in.slice(0, 8));
-            WorkRequest<?> first = ends.server().postReceive(in.slice(0, 8));
-            WorkRequest<?> second = ends.server().postReceive(in.slice(0, 8));
+            Pending<ReceivedMessage> done = ends.server().postReceive(in.slice(0, 8));
+            Pending<ReceivedMessage> open = ends.server().postReceive(in.slice(0, 8));
             ends.client().send("one");
             done.await();
-            done.abortConnection(); // changes nothing
-            assertThat(second.await(Duration.ofMillis(5))).isFalse();
-            first.abortConnection();
-            for (WorkRequest<?> each : List.of(first, second)) {
-                assertThatExceptionOfType(ConnectionException.class)
-                        .isThrownBy(each::await)
-                        .withMessageContaining("receive was aborted");
-            }
+            assertThat(done.resultNow().length()).isEqualTo(3);
+            assertThat(done.failure()).isEmpty();
+            assertThat(open.cancel()).isFalse();
+            assertThat(open.failure()).isEmpty();
+            assertThatThrownBy(open::resultNow)
+                    .isInstanceOf(InvalidStateException.class)
+                    .hasMessageContaining("still outstanding");
+            ends.server().close();
+            assertThat(open.failure())
+                    .get()
+                    .isInstanceOfSatisfying(
+                            ConnectionException.class,
+                            why -> assertThat(why.reason()).isEqualTo(Reason.CLOSED));
+            assertThatExceptionOfType(ConnectionException.class).isThrownBy(open::resultNow);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "iwarp", "shm"})
+    void aWaiterWaitsForRequestsAndTheEndsOfSeveralConnections(String device) throws Exception {
+        try (var some = ConnectedEnds.of(device);
+                var others = ConnectedEnds.of(device);
+                var waiter = new Waiter<String>()) {
+            Pending<?> first = some.server().postReceive(some.server().allocate(8));
+            Pending<?> second = others.server().postReceive(others.server().allocate(8));
+            Pending<?> never = others.server().postReceive(others.server().allocate(8));
+            waiter.add(first, "first");
+            waiter.add(second, "second");
+            waiter.add(never, "never");
+            waiter.add(some.server().whenClosed(), "end");
+            assertThat(waiter.await(Duration.ofMillis(5))).isEmpty();
+            others.client().send("two");
+            assertThat(waiter.await()).contains("second");
+            some.client().send("one");
+            assertThat(waiter.await()).contains("first");
+            some.client().close();
+            assertThat(waiter.await()).contains("end");
+            assertThat(waiter.await(Duration.ofMillis(5))).isEmpty(); // each was returned once
+            waiter.remove(never);
+            others.client().send("three");
+            assertThat(never.await(Duration.ofSeconds(60))).isTrue();
+            assertThat(waiter.await(Duration.ZERO)).isEmpty();
         }
     }
 
@@ -426,7 +461,7 @@ class ManyRequestsTest {
             crowd.forEach(ManyRequestsTest::waiting);
             double busy = 1;
             for (int i = 0; i < 10 && busy > 0.3; i++) { // what the crowd's beginning left may be at work
-                WorkRequest<?> never =
+                Pending<?> never =
                         ends.client().postReceive(ends.client().allocate(8).slice(0, 8));
                 long cpu = processorNanos();
                 long from = System.nanoTime();

@@ -20,10 +20,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.ConnectionException.Reason;
 import verbena.verbs.MemoryRegion;
+import verbena.verbs.Pending;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.cm.ConnectionOptions;
 import verbena.verbs.cm.ReceivedMessage;
-import verbena.verbs.cm.WorkRequest;
 
 /// Connections that post receives by themselves. Over each kind of software device.
 @Timeout(120)
@@ -175,7 +175,7 @@ class ReceivesAheadTest {
         try (var ends = ConnectedEnds.of(device, AHEAD)) {
             MemoryRegion memory = ends.server().allocate(MAX);
             for (int i = 0; i < 200; i++) { // more often than there are receives
-                WorkRequest<ReceivedMessage> next = ends.server().postReceive(memory);
+                Pending<ReceivedMessage> next = ends.server().postReceive(memory);
                 assertThat(next.await(Duration.ZERO)).isFalse();
                 assertThat(next.isDone()).isFalse();
                 ends.client().send("message " + i);
@@ -195,7 +195,7 @@ class ReceivesAheadTest {
     void receivesOfTheProgramAreFilledInTheirOrderThoughItLooksInAnother(String device) throws Exception {
         try (var ends = ConnectedEnds.of(device, AHEAD)) {
             MemoryRegion memory = ends.server().allocate(64 * 16);
-            var posted = new ArrayList<WorkRequest<?>>();
+            var posted = new ArrayList<Pending<?>>();
             for (int i = 0; i < 64; i++) { // as many as there are
                 posted.add(ends.server().postReceive(memory.slice(i * 16L, 16)));
             }
@@ -213,7 +213,7 @@ class ReceivesAheadTest {
         }
     }
 
-    private static WorkRequest<ReceivedMessage> postReceive(ConnectedEnds ends, MemoryRegion memory) {
+    private static Pending<ReceivedMessage> postReceive(ConnectedEnds ends, MemoryRegion memory) {
         try {
             return ends.server().postReceive(memory.slice(0, 16));
         } catch (InterruptedException e) {
@@ -236,7 +236,7 @@ class ReceivesAheadTest {
     @ValueSource(strings = {"rocev2", "iwarp", "shm"})
     void aMessageThatIsLongerThanThePostedMemoryEndsTheConnection(String device) throws Exception {
         try (var ends = ConnectedEnds.of(device, AHEAD)) {
-            WorkRequest<?> posted = ends.server().postReceive(ends.server().allocate(4));
+            Pending<?> posted = ends.server().postReceive(ends.server().allocate(4));
             ends.client().send("12345");
             assertThatExceptionOfType(ConnectionException.class)
                     .isThrownBy(posted::await)
@@ -252,7 +252,7 @@ class ReceivesAheadTest {
     void memoryThatTheProgramClosesMeanwhileEndsTheConnection(String device) throws Exception {
         try (var ends = ConnectedEnds.of(device, AHEAD)) {
             MemoryRegion memory = ends.server().allocate(100);
-            WorkRequest<?> posted = ends.server().postReceive(memory);
+            Pending<?> posted = ends.server().postReceive(memory);
             memory.close();
             ends.client().send("too late");
             assertThatExceptionOfType(ConnectionException.class)

@@ -19,15 +19,19 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import verbena.verbs.Access;
+import verbena.verbs.AsyncEvent;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 import verbena.verbs.InvalidStateException;
+import verbena.verbs.LocalMemory;
 import verbena.verbs.MemoryRegion;
+import verbena.verbs.Pending;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.SharedReceiveQueue;
+import verbena.verbs.Waiter;
 import verbena.verbs.WorkCompletion;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
@@ -107,6 +111,48 @@ class SharingTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"rocev2", "iwarp", "shm"})
+    void aLentQueueThatOverflowsIsAFailureOfThisSide(String device) throws Exception {
+        try (Context server = Device.named(device).open();
+                Context client = Device.named(device).open();
+                ProtectionDomain domain = server.allocateProtectionDomain();
+                CompletionQueue queue = server.createCompletionQueue(2);
+                MemoryRegion memory = domain.allocate(100, Access.local());
+                var waiter = new Waiter<Object>()) {
+            waiter.add(server.asyncEvents(), server);
+            var options =
+                    ConnectionOptions.defaults().withProtectionDomain(domain).withCompletionQueues(queue, queue);
+            try (var star = Star.of(1, server, client, options)) {
+                Connection accepted = star.accepted.getFirst();
+                int more = queue.capacity() + 1;
+                for (int i = 0; i < more; i++) {
+                    accepted.queuePair().postReceive(i, memory.slice(0, 1));
+                }
+                waiter.add(accepted.whenClosed(), accepted);
+                for (int i = 0; i < more; i++) {
+                    Pending<Void> _ = star.clients.getFirst().postSend(one(star.clients.getFirst()));
+                }
+                var found = new ArrayList<Object>();
+                while (!found.contains(accepted) || !found.contains(server)) {
+                    Object next = waiter.await(LONG).orElseThrow();
+                    found.add(next);
+                    if (next == server) {
+                        assertThat(server.pollAsyncEvent().orElseThrow().type())
+                                .isIn(AsyncEvent.Type.CQ_ERR, AsyncEvent.Type.QP_FATAL);
+                    }
+                }
+                assertThat(accepted.whenClosed().resultNow())
+                        .hasMessageContaining("entries overflowed")
+                        .returns(ConnectionException.Reason.FAILED, ConnectionException::reason);
+            }
+        }
+    }
+
+    private static LocalMemory one(Connection connection) {
+        return connection.allocate(1).slice(0, 1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "iwarp", "shm"})
     void theEndOfAConnectionTakesNoCompletionFromALentQueue(String device) throws Exception {
         try (Context server = Device.named(device).open();
                 Context client = Device.named(device).open();
@@ -119,7 +165,7 @@ class SharingTest {
                 Connection accepted = star.accepted.getFirst();
                 accepted.queuePair().postReceive(7, memory.slice(0, 100));
                 star.clients.getFirst().send("last words");
-                var ended = accepted.whenClosed().toCompletableFuture();
+                var ended = accepted.whenClosed().toFuture();
                 star.clients.getFirst().close();
                 assertThat(ended.get(60, TimeUnit.SECONDS).reason()).isEqualTo(ConnectionException.Reason.DISCONNECTED);
                 var wc = new WorkCompletion();

@@ -25,9 +25,9 @@ import verbena.spark.device.ShuffleEvents;
 import verbena.spark.map.MapOutput;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.MemoryRegion;
+import verbena.verbs.Pending;
 import verbena.verbs.RemoteMemory;
 import verbena.verbs.cm.Connection;
-import verbena.verbs.cm.WorkRequest;
 
 /// One request of Spark for blocks of a peer, carried out by READs in three rounds: where the outputs are, where
 /// the blocks are in them, the blocks. All READs of a round are under way at once. One thread uses it at a time.
@@ -53,7 +53,7 @@ final class BlockReading implements AutoCloseable {
     private record Placed(Wanted wanted, MapOutputTable.Entry entry, long at, long bytes) {}
 
     /// A block, its READs, and where it comes to lie.
-    private record UnderWay(Placed block, List<WorkRequest<?>> reads, ReadBuffers.Buffer into, long at) {}
+    private record UnderWay(Placed block, List<Pending<?>> reads, ReadBuffers.Buffer into, long at) {}
 
     private final String peer;
     private final KnownOutputs outputs;
@@ -190,7 +190,7 @@ final class BlockReading implements AutoCloseable {
         RemoteMemory table = way.entrance().table();
         MemoryRegion into =
                 buffer((long) keys.size() * MapOutputTable.BUCKET_BYTES).region();
-        var reads = new ArrayList<WorkRequest<?>>();
+        var reads = new ArrayList<Pending<?>>();
         for (int i = 0; i < keys.size(); i++) {
             MapOutputTable.Key key = keys.get(i);
             long at = MapOutputTable.bucketOffset(table.length(), key.shuffleId(), key.mapId(), probe);
@@ -261,7 +261,7 @@ final class BlockReading implements AutoCloseable {
                         .mapToLong(entry -> MapOutput.indexBytes(entry.partitions()))
                         .sum())
                 .region();
-        var reads = new ArrayList<WorkRequest<?>>();
+        var reads = new ArrayList<Pending<?>>();
         long at = 0;
         for (MapOutputTable.Entry entry : of.values()) {
             int bytes = (int) MapOutput.indexBytes(entry.partitions());
@@ -291,7 +291,7 @@ final class BlockReading implements AutoCloseable {
             return;
         }
         MemoryRegion into = buffer(2L * Long.BYTES * blocks.size()).region();
-        var reads = new ArrayList<WorkRequest<?>>();
+        var reads = new ArrayList<Pending<?>>();
         for (int i = 0; i < blocks.size(); i++) {
             Wanted block = blocks.get(i);
             RemoteMemory memory = memory(Objects.requireNonNull(found.get(block.key())));
@@ -347,7 +347,7 @@ final class BlockReading implements AutoCloseable {
         isBegun = true;
         long at = 0;
         for (Placed block : placed) {
-            var parts = new ArrayList<WorkRequest<?>>();
+            var parts = new ArrayList<Pending<?>>();
             underWay.add(new UnderWay(block, parts, into, at));
             for (long done = 0; done < block.bytes(); done += READ_MAX) {
                 int part = (int) Math.min(READ_MAX, block.bytes() - done);
@@ -379,8 +379,8 @@ final class BlockReading implements AutoCloseable {
         }
     }
 
-    private static boolean areDone(List<WorkRequest<?>> reads, Duration patience) throws InterruptedException {
-        for (WorkRequest<?> read : reads) {
+    private static boolean areDone(List<Pending<?>> reads, Duration patience) throws InterruptedException {
+        for (Pending<?> read : reads) {
             if (!read.await(patience)) {
                 return false;
             }
@@ -388,7 +388,7 @@ final class BlockReading implements AutoCloseable {
         return true;
     }
 
-    private static void await(List<WorkRequest<?>> reads) throws InterruptedException {
+    private static void await(List<Pending<?>> reads) throws InterruptedException {
         if (!areDone(reads, PATIENCE)) {
             throw late();
         }

@@ -13,9 +13,9 @@ import verbena.verbs.CompletionQueue;
 import verbena.verbs.CompletionQueueOptions;
 import verbena.verbs.Context;
 import verbena.verbs.InvalidStateException;
+import verbena.verbs.WaitSource;
 import verbena.verbs.internal.DeviceWait;
 import verbena.verbs.internal.WaitableChannel;
-import verbena.verbs.spi.WaitSource;
 
 /// The notifications of a device, passed on to its streams. All streams of the process on one device share a
 /// completion channel, which is closed after the last of them.

@@ -102,8 +102,6 @@ class HouseTest {
     private static final Map<String, String> SEAMS = Map.of(
             "verbena.verbs.Device -> verbena.verbs.spi", "Device#list asks each Provider for its devices",
             "verbena.verbs.Device -> verbena.verbs.internal", "Device#list finds the providers there",
-            "verbena.verbs.Waitable -> verbena.verbs.spi", "a source shows a Waiter the side that providers make",
-            "verbena.verbs.Waiter -> verbena.verbs.spi", "a Waiter uses that side",
             "verbena.verbs.WorkCompletion -> verbena.verbs.access", "providers set the fields that programs read",
             "verbena.verbs.spi.ConnectionService -> verbena.verbs.cm",
                     "it carries what applications say to each other");

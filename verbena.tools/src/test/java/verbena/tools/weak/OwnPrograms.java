@@ -37,7 +37,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import verbena.check.Rule;
 import verbena.messages.PeerMemory;
-import verbena.messages.Pending;
 import verbena.messages.Received;
 import verbena.messages.RemoteWorker;
 import verbena.messages.TagFilter;
@@ -55,6 +54,7 @@ import verbena.tools.SourcePrograms;
 import verbena.verbs.Access;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
+import verbena.verbs.Pending;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.WorkCompletion;
 

@@ -8,7 +8,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Access;
@@ -16,6 +15,7 @@ import verbena.verbs.ConnectionException;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.LocalMemory;
 import verbena.verbs.MemoryRegion;
+import verbena.verbs.Pending;
 import verbena.verbs.QpState;
 import verbena.verbs.QueuePair;
 import verbena.verbs.RemoteMemory;
@@ -27,7 +27,7 @@ import verbena.verbs.waiting.TimeLimits;
 /// [ConnectionOptions#withSharing] replaces some of these objects by the program's.
 ///
 /// Each operation on registered memory has two forms. The blocking form ([#write]) returns when the operation is
-/// done. The other form ([#postWrite]) posts the request and returns a [WorkRequest] to wait for, also for a limited
+/// done. The other form ([#postWrite]) posts the request and returns a [Pending] to wait for, also for a limited
 /// time. It waits only while the queue pair has no room ([#awaitRoom]). Arrays and text have the blocking form only.
 /// Requests of one direction are carried out in the order in which they were posted.
 ///
@@ -37,7 +37,7 @@ import verbena.verbs.waiting.TimeLimits;
 /// Any number of threads may use it at once. When the connection ends, each waiting thread gets a
 /// [ConnectionException] with the reason, and so does each later call. Interrupting a thread in a blocking form ends
 /// the connection, because the device still uses the memory of its request. Channels of `java.nio` do the same.
-/// Interrupting a thread in [WorkRequest#await()] does not end the connection.
+/// Interrupting a thread in [Pending#await()] does not end the connection.
 ///
 /// Memory is registered ([#allocate]), and nothing is copied. The forms for arrays and strings copy once. A
 /// destination that is too short throws [IndexOutOfBoundsException] before anything is posted, and a closed region
@@ -226,7 +226,7 @@ public final class Connection implements AutoCloseable {
     /// Posts a message. Its memory must not change until the request is done.
     ///
     /// @throws ConnectionException when the connection has ended
-    public WorkRequest<Void> postSend(LocalMemory data) throws InterruptedException {
+    public Pending<Void> postSend(LocalMemory data) throws InterruptedException {
         return startSend(false, data);
     }
 
@@ -271,7 +271,7 @@ public final class Connection implements AutoCloseable {
     ///
     /// @throws ConnectionException when the connection has ended
     /// @throws IllegalArgumentException when the region is without the right LOCAL_WRITE
-    public WorkRequest<ReceivedMessage> postReceive(LocalMemory into) throws InterruptedException {
+    public Pending<ReceivedMessage> postReceive(LocalMemory into) throws InterruptedException {
         requireWritable("receive", into);
         return ahead != null ? ahead.post(into) : startReceive(false, into);
     }
@@ -332,7 +332,7 @@ public final class Connection implements AutoCloseable {
     ///
     /// @throws ConnectionException when the connection has ended
     /// @throws IndexOutOfBoundsException when `to` is too short
-    public WorkRequest<Void> postWrite(LocalMemory from, RemoteMemory to) throws InterruptedException {
+    public Pending<Void> postWrite(LocalMemory from, RemoteMemory to) throws InterruptedException {
         return startWrite(false, from, to);
     }
 
@@ -359,7 +359,7 @@ public final class Connection implements AutoCloseable {
     ///
     /// @throws ConnectionException when the connection has ended
     /// @throws IndexOutOfBoundsException when `to` is too short
-    public WorkRequest<Void> postWriteWithImmediate(LocalMemory from, RemoteMemory to, int immediate)
+    public Pending<Void> postWriteWithImmediate(LocalMemory from, RemoteMemory to, int immediate)
             throws InterruptedException {
         return startWriteWithImmediate(false, from, to, immediate);
     }
@@ -393,7 +393,7 @@ public final class Connection implements AutoCloseable {
     /// @throws ConnectionException when the connection has ended
     /// @throws IllegalArgumentException when the region is without the right LOCAL_WRITE
     /// @throws IndexOutOfBoundsException when `into` is too short
-    public WorkRequest<Void> postRead(RemoteMemory from, LocalMemory into) throws InterruptedException {
+    public Pending<Void> postRead(RemoteMemory from, LocalMemory into) throws InterruptedException {
         return startRead(false, from, into);
     }
 
@@ -438,7 +438,7 @@ public final class Connection implements AutoCloseable {
 
     /// Posts an addition to the first 8 bytes of `to`; the result is the previous value. Throws as
     /// [#fetchAdd].
-    public WorkRequest<Long> postFetchAdd(RemoteMemory to, long add) throws InterruptedException {
+    public Pending<Long> postFetchAdd(RemoteMemory to, long add) throws InterruptedException {
         return startFetchAdd(false, to, add);
     }
 
@@ -471,7 +471,7 @@ public final class Connection implements AutoCloseable {
     }
 
     /// Posts a comparison and replacement; the result is the previous value. Throws as [#fetchAdd].
-    public WorkRequest<Long> postCompareSwap(RemoteMemory to, long compare, long swap) throws InterruptedException {
+    public Pending<Long> postCompareSwap(RemoteMemory to, long compare, long swap) throws InterruptedException {
         return startCompareSwap(false, to, compare, swap);
     }
 
@@ -494,10 +494,10 @@ public final class Connection implements AutoCloseable {
         return ending.isOpen() && queuePair.state() == QpState.RTS;
     }
 
-    /// Returns a stage that completes when the connection has ended, by whichever side. Its result is the exception
-    /// that later calls throw. From the first call on, a virtual thread takes the events of [#id()], and completes
-    /// the stage. Each call returns the same stage.
-    public CompletionStage<ConnectionException> whenClosed() {
+    /// Returns a result that is done when the connection has ended, by whichever side: the exception that later calls
+    /// throw, with the reason. Each call returns the same one. A [verbena.verbs.Waiter] waits for it together with
+    /// others. From the first call on, a virtual thread takes the events of [#id()].
+    public Pending<ConnectionException> whenClosed() {
         return events.whenClosed();
     }
 

@@ -16,10 +16,9 @@ import verbena.verbs.ConnectionException;
 import verbena.verbs.ConnectionException.Reason;
 import verbena.verbs.Context;
 import verbena.verbs.InvalidStateException;
-import verbena.verbs.Preview;
 import verbena.verbs.VerbsException;
+import verbena.verbs.WaitSource;
 import verbena.verbs.Waitable;
-import verbena.verbs.spi.WaitSource;
 import verbena.verbs.waiting.TimeLimits;
 
 /// A listener at a port, which gives out [Connection]s as a server socket does. Any thread may accept, and several at
@@ -269,7 +268,6 @@ public final class ConnectionListener implements AutoCloseable, Waitable {
         return channel.isReady();
     }
 
-    @Preview
     @Override
     public WaitSource waitSource() {
         return channel.waitSource();

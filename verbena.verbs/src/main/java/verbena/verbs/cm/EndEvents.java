@@ -1,14 +1,11 @@
 package verbena.verbs.cm;
 
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.ConnectionException.Reason;
 import verbena.verbs.InvalidStateException;
+import verbena.verbs.Pending;
+import verbena.verbs.internal.Promise;
 
 /// The events of a connection that is made: the last of them is its end. One thread takes them, the one that closes
 /// the connection or a virtual thread. Any thread.
@@ -20,8 +17,7 @@ final class EndEvents {
     private final Ending ending;
     /// Reads the completions that are there.
     private final Runnable look;
-    private final CompletableFuture<ConnectionException> closed = new CompletableFuture<>();
-    private final CompletionStage<ConnectionException> stage = closed.minimalCompletionStage();
+    private final Promise<ConnectionException> closed = new Promise<>();
     // Guarded by this.
     /// Whether a virtual thread takes the events.
     private boolean isWatched;
@@ -33,13 +29,13 @@ final class EndEvents {
         this.look = look;
     }
 
-    /// Returns what completes when the connection has ended, and takes the events from now on.
-    synchronized CompletionStage<ConnectionException> whenClosed() {
+    /// Returns what is done when the connection has ended, and takes the events from now on.
+    synchronized Pending<ConnectionException> whenClosed() {
         if (!isWatched && !isClosing) {
             isWatched = true;
             Thread.ofVirtual().name("verbena-closed").start(this::watch);
         }
-        return stage;
+        return closed;
     }
 
     private void watch() {
@@ -59,7 +55,12 @@ final class EndEvents {
 
     private void note(ConnectionEvent event) {
         if (event instanceof ConnectionEvent.Disconnected end) {
-            ending.onEvent(Reason.DISCONNECTED, end.why());
+            Reason reason = switch (end.by()) {
+                case PEER -> Reason.DISCONNECTED;
+                case FAILURE -> Reason.FAILED;
+                case THIS_SIDE -> Reason.CLOSED;
+            };
+            ending.onEvent(reason, end.why());
         } else if (event instanceof ConnectionEvent.DeviceRemoval gone) {
             ending.onEvent(Reason.FAILED, gone.why());
         }
@@ -71,14 +72,10 @@ final class EndEvents {
             if (mayTake()) {
                 take();
             } else {
-                ConnectionException _ = closed.get(FAREWELL.toNanos(), TimeUnit.NANOSECONDS);
+                boolean _ = closed.await(FAREWELL); // not done when the peer does not answer
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-        } catch (TimeoutException e) {
-            // the peer does not answer
-        } catch (ExecutionException e) {
-            throw new AssertionError("it completes with a result", e);
         }
     }
 

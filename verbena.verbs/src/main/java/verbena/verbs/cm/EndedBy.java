@@ -8,6 +8,6 @@ public enum EndedBy {
     THIS_SIDE,
     /// The peer: it sent a disconnect request.
     PEER,
-    /// Neither side: a request failed, or the peer does not answer any more.
+    /// Neither side: a request failed, a completion queue overflowed, or the peer does not answer any more.
     FAILURE
 }

@@ -17,11 +17,10 @@ import verbena.verbs.ConnectionException;
 import verbena.verbs.Context;
 import verbena.verbs.InUseException;
 import verbena.verbs.InvalidStateException;
-import verbena.verbs.Preview;
 import verbena.verbs.VerbsObject;
+import verbena.verbs.WaitSource;
 import verbena.verbs.Waitable;
 import verbena.verbs.spi.ConnectionService;
-import verbena.verbs.spi.WaitSource;
 import verbena.verbs.waiting.TimeLimits;
 
 /// A channel for the events of connections (rdma_create_event_channel(3)).
@@ -258,7 +257,6 @@ public final class EventChannel implements VerbsObject, Waitable {
         return isOver();
     }
 
-    @Preview
     @Override
     public WaitSource waitSource() {
         return attending;

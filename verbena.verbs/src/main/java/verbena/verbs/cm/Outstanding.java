@@ -48,8 +48,8 @@ final class Outstanding {
     private @Nullable VerbsException broken;
     /// Results of atomics: 8 bytes for each place.
     private @Nullable MemoryRegion words;
-    /// Futures of requests that are under way, and whether a thread waits for them.
-    private int futures;
+    /// The requests under way that a future or a waiter needs, and whether a thread waits for them.
+    private int watched;
     private boolean pumping;
     private final LeaderFollowers.WaitSet pump = new LeaderFollowers.WaitSet();
 
@@ -323,8 +323,11 @@ final class Outstanding {
 
     private void tell(WorkRequest<?> request) {
         threads.tell(waiting[(int) request.wrId]);
-        if (request.completeFuture() && --futures == 0) {
-            threads.tell(pump);
+        if (request.isWatched()) {
+            request.tellWatchers();
+            if (--watched == 0) {
+                threads.tell(pump);
+            }
         }
     }
 
@@ -350,7 +353,20 @@ final class Outstanding {
         }
     }
 
-    // ---- futures
+    // ---- futures and waiters
+
+    /// Adds the listener of a waiter to a request. One that is done needs none.
+    void watch(WorkRequest<?> request, Runnable listener) {
+        lock.lock();
+        try {
+            if (!request.isFinished()) {
+                needReader(request);
+                request.addListener(listener);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
 
     <T> CompletableFuture<T> futureOf(WorkRequest<T> request) {
         lock.lock();
@@ -360,15 +376,12 @@ final class Outstanding {
                 return known;
             }
             var future = new CompletableFuture<T>();
-            request.future = future;
             if (request.isFinished()) {
-                boolean _ = request.completeFuture();
-                return future;
-            }
-            futures++;
-            if (!pumping) {
-                pumping = true;
-                Thread.ofVirtual().name("verbena-futures").start(this::pump);
+                request.future = future;
+                request.completeFuture();
+            } else {
+                needReader(request);
+                request.future = future;
             }
             return future;
         } finally {
@@ -376,11 +389,23 @@ final class Outstanding {
         }
     }
 
-    /// Waits as long as there are futures to complete.
+    /// Makes a thread read until the request is done, before the first that watches it. Under the lock.
+    private void needReader(WorkRequest<?> request) {
+        if (request.isWatched()) {
+            return;
+        }
+        watched++;
+        if (!pumping) {
+            pumping = true;
+            Thread.ofVirtual().name("verbena-pending").start(this::pump);
+        }
+    }
+
+    /// Waits as long as requests are watched.
     private void pump() {
         lock.lock();
         try {
-            boolean _ = threads.await(pump, this, mine -> mine.futures == 0, LeaderFollowers.FOREVER);
+            boolean _ = threads.await(pump, this, mine -> mine.watched == 0, LeaderFollowers.FOREVER);
         } catch (InterruptedException e) {
             throw new AssertionError("no program knows this thread", e);
         } finally {

@@ -137,7 +137,7 @@ final class Poster {
             throw e;
         }
         if (!request.isOk()) {
-            throw request.failure();
+            throw request.exception();
         }
     }
 

@@ -1,26 +1,27 @@
 package verbena.verbs.cm;
 
 import java.time.Duration;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.ConnectionException;
+import verbena.verbs.InvalidStateException;
+import verbena.verbs.Pending;
 import verbena.verbs.VerbsException;
+import verbena.verbs.WaitSource;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
 import verbena.verbs.waiting.TimeLimits;
 
-/// A posted request of a [Connection]. Until it is done, its memory belongs to the device: the program must neither
-/// read what it receives nor change what it sends.
-///
-/// Any thread may use it, and it needs no closing. The connection has no thread of its own. A thread that waits for
-/// any of its requests reads the completions of all, and wakes the threads whose requests are done. When the
-/// connection ends, its unfinished requests are done, with a [ConnectionException].
+/// A posted request of a [Connection]. A thread that waits for any of its requests reads the completions of all, and
+/// wakes the threads whose requests are done. While a future or a waiter needs one, a virtual thread reads. When the
+/// connection ends, its unfinished requests are done, with a [ConnectionException]. Any thread.
 ///
 /// @param <T> type of the result: [ReceivedMessage] of a receive, [Long] of an atomic, otherwise [Void]
-/// @since 0.1
-public final class WorkRequest<T> {
+final class WorkRequest<T> implements Pending<T> {
     private final Outstanding outstanding;
 
     // Guarded by the lock of `outstanding`; what is after `done` is fixed once that is true.
@@ -29,6 +30,9 @@ public final class WorkRequest<T> {
 
     @Nullable
     CompletableFuture<T> future;
+
+    /// The listeners of waiters; null before the first.
+    private volatile @Nullable CopyOnWriteArrayList<Runnable> listeners;
 
     /// Whether it was posted, and will be completed.
     private volatile boolean posted;
@@ -56,7 +60,7 @@ public final class WorkRequest<T> {
 
     // ---- by the program
 
-    /// Returns whether the request is done, successfully or not. Never blocks; reads the completions that are there.
+    @Override
     public boolean isDone() {
         if (!done) {
             outstanding.look();
@@ -67,22 +71,14 @@ public final class WorkRequest<T> {
         return done;
     }
 
-    /// Waits until the request is done, and returns its result. A thread that is interrupted leaves the request
-    /// outstanding.
-    ///
-    /// @return what a receive has received, or the value that an atomic found before it changed it; null of other
-    ///     requests
-    /// @throws ConnectionException when the connection has ended, or the peer refuses the request
+    @Override
     public T await() throws InterruptedException {
         outstanding.await(this, Long.MAX_VALUE);
         requireOk();
         return result();
     }
 
-    /// Waits until the request is done; false when `timeout` passed. The request is then still outstanding, and a
-    /// thread can wait for it again. With [java.time.Duration#ZERO] it does not wait.
-    ///
-    /// @throws ConnectionException when the connection has ended, or the peer refuses the request
+    @Override
     public boolean await(Duration timeout) throws InterruptedException {
         if (!outstanding.await(this, TimeLimits.nanos(timeout))) {
             return false;
@@ -91,24 +87,58 @@ public final class WorkRequest<T> {
         return true;
     }
 
-    /// Ends the whole connection, because a device does not give back a posted request. All threads that wait on the
-    /// connection get a [ConnectionException]. Does nothing when the request is done.
-    public void abortConnection() {
+    @Override
+    public T resultNow() {
         if (!isDone()) {
-            outstanding.ending().end(ConnectionException.Reason.CLOSED, verb + " was aborted");
+            throw new InvalidStateException("resultNow: the operation is still outstanding");
         }
+        requireOk();
+        return result();
     }
 
-    /// Returns a future of the result, to compose several. A virtual thread completes it, even while no thread
-    /// waits. Cancelling it does not cancel the request. Each call returns the same future.
+    @Override
+    public Optional<RuntimeException> failure() {
+        return isDone() && !isOk() ? Optional.of(exception()) : Optional.empty();
+    }
+
+    @Override
+    public boolean cancel() {
+        return false;
+    }
+
+    @Override
     public CompletableFuture<T> toFuture() {
         return outstanding.futureOf(this);
+    }
+
+    /// Returns the side for a waiter. While it listens, a virtual thread reads the completions.
+    @Override
+    public WaitSource waitSource() {
+        return new WaitSource() {
+            @Override
+            public void addListener(Runnable listener) {
+                outstanding.watch(WorkRequest.this, listener);
+            }
+
+            @Override
+            public void removeListener(Runnable listener) {
+                var all = listeners;
+                if (all != null) {
+                    all.remove(listener);
+                }
+            }
+
+            @Override
+            public boolean hasEnded() {
+                return isDone();
+            }
+        };
     }
 
     private void requireOk() {
         deliver();
         if (!isOk()) {
-            throw failure();
+            throw exception();
         }
     }
 
@@ -123,27 +153,45 @@ public final class WorkRequest<T> {
         return (T) found;
     }
 
+    /// Returns whether a future or a waiter needs it. Under the lock.
+    boolean isWatched() {
+        return future != null || listeners != null;
+    }
+
+    /// Adds the listener of a waiter. Under the lock.
+    void addListener(Runnable listener) {
+        var all = listeners == null ? new CopyOnWriteArrayList<Runnable>() : listeners;
+        all.add(listener);
+        listeners = all;
+    }
+
+    /// Runs the listeners, and completes the future. Once it is done.
+    void tellWatchers() {
+        var all = listeners;
+        if (all != null) {
+            all.forEach(Runnable::run);
+        }
+        completeFuture();
+    }
+
     /// Completes its future, if it has one, on a thread of its own: what the program does then must not hold up the
     /// thread that reads. Once it is done.
-    ///
-    /// @return false when it has none
-    boolean completeFuture() {
+    void completeFuture() {
         CompletableFuture<T> known = future;
         if (known == null) {
-            return false;
+            return;
         }
         Thread.startVirtualThread(() -> {
             deliver();
             if (isOk()) {
                 known.complete(result());
             } else {
-                known.completeExceptionally(failure());
+                known.completeExceptionally(exception());
             }
         });
-        return true;
     }
 
-    ConnectionException failure() {
+    ConnectionException exception() {
         return outstanding.ending().exception(verb, status, cause, trouble);
     }
 

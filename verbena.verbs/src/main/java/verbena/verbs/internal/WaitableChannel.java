@@ -10,7 +10,7 @@ import verbena.verbs.CompletionQueue;
 /// so that signals, cancellation and long jumps meet no Java method on its stack.
 ///
 /// Such a caller waits in either of two forms. It makes a descriptor readable at each notification
-/// ([verbena.verbs.spi.WaitSource#addListener]). Or it visits the device: it does the device's work in place of the
+/// ([verbena.verbs.WaitSource#addListener]). Or it visits the device: it does the device's work in place of the
 /// device's own thread, and sleeps where packets arrive.
 ///
 /// Any thread may call it, but one thread at a time visits, and that thread alone goes on with the visit and ends it.

@@ -12,7 +12,6 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import verbena.messages.ActiveMessage;
 import verbena.messages.Call;
-import verbena.messages.Pending;
 import verbena.messages.Received;
 import verbena.messages.RemoteWorker;
 import verbena.messages.TagFilter;
@@ -21,6 +20,7 @@ import verbena.messages.WorkerOptions;
 import verbena.tools.report.Result;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
+import verbena.verbs.Pending;
 
 /// An end of `verbena.messages`: it answers, or it asks and measures. Both ends know the number of messages.
 final class MessagesEnd implements WorkerEnd {

@@ -1,11 +1,10 @@
-package verbena.verbs.spi;
+package verbena.verbs;
 
 import java.util.Collection;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
-import verbena.verbs.Preview;
 
-/// The side of a [verbena.verbs.Waitable] that a [verbena.verbs.Waiter] uses. Any thread may call it. It holds no
+/// The side of a [Waitable] that a [Waiter] uses. Any thread may call it. It holds no
 /// resource.
 ///
 /// A program makes a source of its own with [#of]. It announces each event by running the listeners:
@@ -35,7 +34,6 @@ import verbena.verbs.Preview;
 /// ```
 ///
 /// @since 0.1
-@Preview
 public interface WaitSource {
     /// A place where one thread at a time waits: a device, or a worker. The thread does its work meanwhile, and
     /// sleeps where packets arrive, so no other thread has to wake it. Any thread may call it.
@@ -77,7 +75,7 @@ public interface WaitSource {
         };
     }
 
-    /// Adds a listener that runs whenever the source has become ready after [verbena.verbs.Waitable#isReady()] was
+    /// Adds a listener that runs whenever the source has become ready after [Waitable#isReady()] was
     /// false, on the thread that brought the event. That thread may be in the middle of any call, so the listener
     /// must neither wait nor throw. A source may have room for one listener only: a stream does.
     void addListener(Runnable listener);
@@ -91,6 +89,7 @@ public interface WaitSource {
 
     /// Returns the place where a thread may wait for this source. A waiter asks each place once, so sources that one
     /// thread can wait for at one place return the same object. Empty when the thread has to wait elsewhere.
+    @Preview
     default Optional<Place> place() {
         return Optional.empty();
     }
