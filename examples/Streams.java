@@ -13,7 +13,7 @@ import verbena.stream.StreamListener;
 public class Streams {
     public static void main(String[] args) throws Exception {
         try (var threads = Executors.newVirtualThreadPerTaskExecutor();
-                var listener = StreamListener.bind(new InetSocketAddress("127.0.0.1", 0))) {
+                var listener = StreamListener.bind("127.0.0.1", 0)) {
             var server = threads.submit(() -> count(listener));
             System.out.println(ask(listener.localAddress()) + " bytes");
             server.get();

@@ -77,10 +77,10 @@ public final class PeerMemory {
         return atomic(Operations.Type.FETCH_ADD, word(at), add, 0);
     }
 
-    /// Replaces 8 bytes of the peer by `value` if they equal `expected`. The result is the previous value.
+    /// Replaces 8 bytes of the peer by `swap` if they equal `compare`. The result is the previous value.
     /// Otherwise as [#fetchAdd].
-    public Pending<Long> compareSwap(long at, long expected, long value) {
-        return atomic(Operations.Type.COMPARE_SWAP, word(at), expected, value);
+    public Pending<Long> compareSwap(long at, long compare, long swap) {
+        return atomic(Operations.Type.COMPARE_SWAP, word(at), compare, swap);
     }
 
     private List<RemoteMemory> slice(long at, long bytes) {

@@ -24,6 +24,7 @@ import verbena.verbs.InvalidStateException;
 import verbena.verbs.Pending;
 import verbena.verbs.TransportType;
 import verbena.verbs.cm.Connection;
+import verbena.verbs.internal.HostAddresses;
 
 /// A program's end of all its messages and calls on one device or several. It has as many peers ([RemoteWorker]) as
 /// its options allow. Its memory does not grow with them, and a budget limits the bytes that they send unasked.
@@ -107,6 +108,14 @@ public final class Worker implements AutoCloseable {
     }
 
     // ---- peers
+
+    /// Connects to the worker that listens at a port of a host, by the first device. When the host has several
+    /// addresses, it tries each in turn. Otherwise as [#connect(InetSocketAddress)].
+    ///
+    /// @param host a name or an address
+    public RemoteWorker connect(String host, int port) throws InterruptedException {
+        return HostAddresses.tryEach("connect", host, port, this::connect);
+    }
 
     /// Connects to the worker that listens at an address, by the first device. It returns after the other
     /// program has called [WorkerListener#accept()], and waits for that until [WorkerOptions#connectTimeout()] has
@@ -193,6 +202,15 @@ public final class Worker implements AutoCloseable {
         return listen(devices.stream()
                 .map(each -> new InetSocketAddress(each.gid(1, 0).gid().address(), port))
                 .toList());
+    }
+
+    /// Listens at a port of an address of the first device.
+    ///
+    /// @param host an address, or a name, whose addresses it tries in turn
+    /// @param port 0 for any that is free
+    /// @throws ConnectionException as [verbena.verbs.cm.ConnectionListener#bind]
+    public WorkerListener listen(String host, int port) {
+        return HostAddresses.tryEach("listen", host, port, this::listen);
     }
 
     /// Listens at an address of the first device.

@@ -119,17 +119,7 @@ public final class WorkerListener implements AutoCloseable, Waitable {
             return next == null ? Optional.empty() : taken("accept", next);
         }
         long start = System.nanoTime();
-        while (true) {
-            Optional<Connection> connection =
-                    listeners.getFirst().accept(Duration.ofNanos(TimeLimits.left(nanos, start)));
-            if (connection.isEmpty()) {
-                return Optional.empty();
-            }
-            RemoteWorker made = adopt(connection.get());
-            if (made != null) {
-                return Optional.of(made);
-            }
-        }
+        return take(() -> listeners.getFirst().accept(Duration.ofNanos(TimeLimits.left(nanos, start))));
     }
 
     /// Takes a peer if one is ready; empty otherwise. Never waits. It may return empty although the listener was
@@ -141,8 +131,19 @@ public final class WorkerListener implements AutoCloseable, Waitable {
             Optional<RemoteWorker> next = ready.poll();
             return next == null ? Optional.empty() : taken("poll", next);
         }
+        return take(listeners.getFirst()::poll);
+    }
+
+    /// The connections to take.
+    private interface Connections<X extends Exception> {
+        /// Returns the next connection; empty when there is none.
+        Optional<Connection> next() throws X;
+    }
+
+    /// Takes connections of the first device until one makes a peer; empty when there are none left.
+    private <X extends Exception> Optional<RemoteWorker> take(Connections<X> connections) throws X {
         while (true) {
-            Optional<Connection> connection = listeners.getFirst().poll();
+            Optional<Connection> connection = connections.next();
             if (connection.isEmpty()) {
                 return Optional.empty();
             }

@@ -358,7 +358,9 @@ public final class VerbenaSocketChannel extends RegisteredChannel implements Soc
             made.close(); // not in the thread of the event loop: see prepareToClose()
             writer.release(made);
         } else {
-            var _ = made.closeLater().toFuture().thenRun(() -> writer.release(made)); // the event loop does not come here again
+            var _ = made.closeLater()
+                    .toFuture()
+                    .thenRun(() -> writer.release(made)); // the event loop does not come here again
         }
     }
 

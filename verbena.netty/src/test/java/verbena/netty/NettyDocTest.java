@@ -126,10 +126,10 @@ class NettyDocTest {
                     .handler(hears)
                     .connect(bound.channel().localAddress());
             await(connected);
-            long before = NettyCounters.snapshot().bytesDirect();
+            long before = NettyCounters.DIRECT.sum();
             await(connected.channel().writeAndFlush(allocator.directBuffer().writeBytes(message)));
             assertThat(hears.take(message.length)).isEqualTo(message);
-            assertThat(NettyCounters.snapshot().bytesDirect() - before)
+            assertThat(NettyCounters.DIRECT.sum() - before)
                     .as("client, and for the most part the server's echo")
                     .isGreaterThan(message.length);
             await(group.shutdownGracefully(

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import verbena.nic.engine.Engine;
 import verbena.nic.engine.EngineListener;
 import verbena.nic.engine.EngineTask;
-import verbena.transport.Counters;
+import verbena.transport.EngineCounters;
 import verbena.transport.PacketFate;
 import verbena.transport.Scheduled;
 import verbena.transport.memory.KeyTable;
@@ -25,7 +25,7 @@ class TurnsTest implements EngineListener {
     /// Has work for some turns and sends nothing.
     private final class Worker implements Scheduled {
         final String name;
-        final EngineTask task = new EngineTask(this, new Counters(), _ -> {});
+        final EngineTask task = new EngineTask(this, new EngineCounters(), _ -> {});
         int left;
 
         Worker(String name, int turns) {

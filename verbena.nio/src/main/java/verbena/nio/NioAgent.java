@@ -20,7 +20,7 @@ import verbena.stream.waiting.ProcessEnd;
 /// The agent sets `java.nio.channels.spi.SelectorProvider`. It also sets `io.netty.transport.noNative`, so that Netty
 /// uses it, and does so for a Netty in packages with a prefix. A property that is set already stays as it is.
 ///
-/// With `-Dverbena.nio.summary=FILE` the process adds a line with its [NioCounters] to that file when it ends. With
+/// With `-Dverbena.nio.summary=FILE` the process adds a line with its counters to that file when it ends. With
 /// `-Dverbena.nio.summary=stderr` it prints the line to `System.err`. A logger could lose the line, because loggers
 /// end at the same time as shutdown hooks.
 ///
@@ -108,7 +108,7 @@ public final class NioAgent {
     }
 
     private static void summarize(String target) {
-        String line = "verbena.nio " + NioCounters.snapshot();
+        String line = "verbena.nio " + NioCounters.summary();
         if (target.equals("stderr")) {
             System.err.println(line);
             return;

@@ -5,11 +5,9 @@ import java.util.concurrent.atomic.LongAdder;
 import verbena.verbs.counting.Counted;
 import verbena.verbs.counting.ProcessCounters;
 
-/// Counters of the bytes and connections of this process's socket channels, by RDMA and by TCP. They only grow. Any
-/// thread may read them at any time, and they live as long as the process.
-///
-/// @since 0.1
-public final class NioCounters {
+/// Counters of the socket channels of this process: connections made or accepted, and bytes, by RDMA and by TCP. A
+/// connection that began over TCP and goes on over RDMA counts in both. Any thread may count.
+final class NioCounters {
     static final LongAdder RDMA_IN = new LongAdder();
     static final LongAdder RDMA_OUT = new LongAdder();
     static final LongAdder TCP_IN = new LongAdder();
@@ -25,50 +23,21 @@ public final class NioCounters {
     private static final class All implements Counted {
         @Override
         public Map<String, Long> counters() {
-            Snapshot now = snapshot();
             return Map.of(
-                    "rdma.in.bytes", now.rdmaBytesIn,
-                    "rdma.out.bytes", now.rdmaBytesOut,
-                    "tcp.in.bytes", now.tcpBytesIn,
-                    "tcp.out.bytes", now.tcpBytesOut,
-                    "rdma.connections", now.rdmaConnections,
-                    "tcp.connections", now.tcpConnections);
+                    "rdma.in.bytes", RDMA_IN.sum(),
+                    "rdma.out.bytes", RDMA_OUT.sum(),
+                    "tcp.in.bytes", TCP_IN.sum(),
+                    "tcp.out.bytes", TCP_OUT.sum(),
+                    "rdma.connections", RDMA_CONNECTIONS.sum(),
+                    "tcp.connections", TCP_CONNECTIONS.sum());
         }
     }
 
     private NioCounters() {}
 
-    /// The counters at one moment. A connection that began over TCP and goes on over RDMA counts in both.
-    /// Immutable.
-    ///
-    /// @param rdmaBytesIn read from connections over RDMA
-    /// @param rdmaBytesOut written to them
-    /// @param tcpBytesIn read from connections over TCP
-    /// @param tcpBytesOut written to them
-    /// @param rdmaConnections made or accepted over RDMA
-    /// @param tcpConnections made or accepted over TCP
-    public record Snapshot(
-            long rdmaBytesIn,
-            long rdmaBytesOut,
-            long tcpBytesIn,
-            long tcpBytesOut,
-            long rdmaConnections,
-            long tcpConnections) {
-        @Override
-        public String toString() {
-            return "rdma-connections=" + rdmaConnections + " rdma-in=" + rdmaBytesIn + " rdma-out=" + rdmaBytesOut
-                    + " tcp-connections=" + tcpConnections + " tcp-in=" + tcpBytesIn + " tcp-out=" + tcpBytesOut;
-        }
-    }
-
-    /// Returns the counters now.
-    public static Snapshot snapshot() {
-        return new Snapshot(
-                RDMA_IN.sum(),
-                RDMA_OUT.sum(),
-                TCP_IN.sum(),
-                TCP_OUT.sum(),
-                RDMA_CONNECTIONS.sum(),
-                TCP_CONNECTIONS.sum());
+    /// Returns the counters as the summary of a process has them.
+    static String summary() {
+        return "rdma-connections=" + RDMA_CONNECTIONS + " rdma-in=" + RDMA_IN + " rdma-out=" + RDMA_OUT
+                + " tcp-connections=" + TCP_CONNECTIONS + " tcp-in=" + TCP_IN + " tcp-out=" + TCP_OUT;
     }
 }

@@ -1,3 +1,3 @@
 /// Channels and selectors over RDMA: [verbena.nio.RdmaSelectorProvider] makes them. [verbena.nio.NioAgent] gives
-/// them to an unchanged program. [verbena.nio.NioCounters] counts the bytes by RDMA and by TCP.
+/// them to an unchanged program. [verbena.verbs.Counters] has the bytes by RDMA and by TCP.
 package verbena.nio;

@@ -1,6 +1,5 @@
 package verbena.spark;
 
-import java.util.Map;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
@@ -83,20 +82,6 @@ public final class VerbenaShuffleManager extends SortShuffleManager {
         }
         throw new IllegalStateException(
                 "spark.shuffle.manager: " + VerbenaShuffleManager.class.getName() + " expected in this process");
-    }
-
-    /// Returns the counters of this process's shuffle manager, by name. In a task they are the executor's. Empty
-    /// with another manager, or before the first shuffle.
-    public static Map<String, Long> counters() {
-        return SparkEnv.get() != null
-                        && SparkEnv.get().shuffleManager() instanceof VerbenaShuffleManager manager
-                        && manager.isOpen()
-                ? manager.executor().counters().counters()
-                : Map.of();
-    }
-
-    private synchronized boolean isOpen() {
-        return executor != null;
     }
 
     /// Opens devices at the first call.

@@ -36,6 +36,7 @@ import verbena.verbs.Waitable;
 import verbena.verbs.cm.ConnectionId;
 import verbena.verbs.cm.EventChannel;
 import verbena.verbs.cm.PortSpace;
+import verbena.verbs.internal.HostAddresses;
 import verbena.verbs.waiting.TimeLimits;
 
 /// A connection that carries bytes in both directions, as a socket channel does, over any device. The peer is a
@@ -101,14 +102,29 @@ public final class StreamChannel
         return new StreamChannel(options, events.createId(PortSpace.TCP), events);
     }
 
-    /// Connects with [StreamOptions#defaults()].
+    /// Connects to a port of a host, with [StreamOptions#defaults()]. When the host has several addresses, it tries
+    /// each in turn.
+    ///
+    /// @param host a name or an address
+    /// @throws java.net.UnknownHostException when the host is not known
+    /// @throws IOException as [#connect(InetSocketAddress, StreamOptions)]
+    public static StreamChannel connect(String host, int port) throws IOException {
+        return connect(host, port, StreamOptions.defaults());
+    }
+
+    /// Connects with options, otherwise as [#connect(String, int)].
+    public static StreamChannel connect(String host, int port, StreamOptions options) throws IOException {
+        return HostAddresses.tryEach(host, port, IOException.class, to -> connect(to, options));
+    }
+
+    /// Connects to an address with [StreamOptions#defaults()].
     ///
     /// @throws IOException as [#connect(InetSocketAddress, StreamOptions)]
     public static StreamChannel connect(InetSocketAddress to) throws IOException {
         return connect(to, StreamOptions.defaults());
     }
 
-    /// Connects, in blocking mode.
+    /// Connects to an address, in blocking mode.
     ///
     /// @throws ConnectException when no program listens there, or it refuses
     /// @throws NoRouteToHostException when no device reaches the address

@@ -35,6 +35,7 @@ import verbena.verbs.cm.ConnectionId;
 import verbena.verbs.cm.EventChannel;
 import verbena.verbs.cm.PortSpace;
 import verbena.verbs.cm.PrivateData;
+import verbena.verbs.internal.HostAddresses;
 import verbena.verbs.waiting.TimeLimits;
 
 /// A listener at a port, which gives out connections as [StreamChannel]s. Any thread may accept, and several at once.
@@ -82,14 +83,28 @@ public final class StreamListener implements Channel, Waitable {
         this.backlog = backlog;
     }
 
-    /// Listens with [StreamOptions#defaults()].
+    /// Listens at a port of this host, with [StreamOptions#defaults()].
+    ///
+    /// @param host an address, or a name, whose addresses it tries in turn
+    /// @throws java.net.UnknownHostException when the host is not known
+    /// @throws SocketException as [#bind(InetSocketAddress, StreamOptions)]
+    public static StreamListener bind(String host, int port) throws IOException {
+        return bind(host, port, StreamOptions.defaults());
+    }
+
+    /// Listens with options, which hold for all connections. Otherwise as [#bind(String, int)].
+    public static StreamListener bind(String host, int port, StreamOptions options) throws IOException {
+        return HostAddresses.tryEach(host, port, IOException.class, at -> bind(at, options));
+    }
+
+    /// Listens at an address with [StreamOptions#defaults()].
     ///
     /// @throws SocketException as [#bind(InetSocketAddress, StreamOptions)]
     public static StreamListener bind(InetSocketAddress at) throws SocketException {
         return bind(at, StreamOptions.defaults());
     }
 
-    /// Listens with options, which hold for all connections.
+    /// Listens at an address with options, which hold for all connections.
     ///
     /// @param at `0.0.0.0` for all IPv4 addresses, `::` for all of both families; port 0 for any that is free
     /// @throws BindException when the address is not this host's, or the port is taken

@@ -22,5 +22,5 @@ public record ProtocolParts(
         CompletionRing sendCompletions,
         CompletionRing receiveCompletions,
         MemoryTable memory,
-        Counters counters,
+        EngineCounters counters,
         QueuePairEvents events) {}

@@ -26,7 +26,7 @@ import verbena.wire.ib.Packet;
 public final class QueuePairCore {
     public final QueuePairParameters parameters;
     public final MemoryTable memory;
-    public final Counters counters;
+    public final EngineCounters counters;
     public final QueuePairEvents events;
     public final Migration migration;
 

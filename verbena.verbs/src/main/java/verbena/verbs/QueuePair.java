@@ -138,6 +138,13 @@ public interface QueuePair extends VerbsObject {
         }
     }
 
+    /// Posts one signalled SEND with immediate.
+    default void postSendWithImmediate(long wrId, LocalMemory data, int immediate) {
+        try (SendBatch batch = sendBatch()) {
+            batch.sendWithImmediate(wrId, immediate).sge(data).signaled().submit();
+        }
+    }
+
     /// Posts one signalled WRITE to the peer's memory.
     default void postWrite(long wrId, LocalMemory from, RemoteMemory to) {
         requireRoom(from.length(), to.length());

@@ -7,7 +7,7 @@ import java.util.Set;
 /// ibv_query_qp(3)). An attribute that was not set since RESET has its default. Immutable.
 ///
 /// @param state of its state machine
-/// @param sqDraining whether requests that were started in SQD are still outstanding
+/// @param isSqDraining whether requests that were started in SQD are still outstanding
 /// @param port own port, counted from 1
 /// @param pkeyIndex index of the P_Key of its packets in the port's table
 /// @param qkey Q_Key of datagrams (UD), 32 bits
@@ -19,7 +19,7 @@ import java.util.Set;
 /// @since 0.1
 public record QueuePairAttributes(
         QpState state,
-        boolean sqDraining,
+        boolean isSqDraining,
         int port,
         int pkeyIndex,
         int qkey,

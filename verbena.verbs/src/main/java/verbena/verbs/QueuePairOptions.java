@@ -33,15 +33,27 @@ public record QueuePairOptions(
     /// @param maxReceiveSge scatter entries of a receive
     /// @param maxInlineBytes bytes that a send request can carry in itself
     public record Sizes(int maxSendWr, int maxReceiveWr, int maxSendSge, int maxReceiveSge, int maxInlineBytes) {
-        /// 128 sends and 128 receives with up to 4 entries each, 64 bytes inline.
-        public static final Sizes DEFAULT = new Sizes(128, 128, 4, 4, 64);
-
         public Sizes {
             notNegative("maxSendWr", maxSendWr);
             notNegative("maxReceiveWr", maxReceiveWr);
             notNegative("maxSendSge", maxSendSge);
             notNegative("maxReceiveSge", maxReceiveSge);
             notNegative("maxInlineBytes", maxInlineBytes);
+        }
+
+        /// Returns these sizes with other numbers of requests that can be outstanding.
+        public Sizes withDepth(int maxSendWr, int maxReceiveWr) {
+            return new Sizes(maxSendWr, maxReceiveWr, maxSendSge, maxReceiveSge, maxInlineBytes);
+        }
+
+        /// Returns these sizes with other numbers of entries.
+        public Sizes withSge(int maxSendSge, int maxReceiveSge) {
+            return new Sizes(maxSendWr, maxReceiveWr, maxSendSge, maxReceiveSge, maxInlineBytes);
+        }
+
+        /// Returns these sizes with another number of inline bytes.
+        public Sizes withInline(int maxInlineBytes) {
+            return new Sizes(maxSendWr, maxReceiveWr, maxSendSge, maxReceiveSge, maxInlineBytes);
         }
 
         private static void notNegative(String name, int value) {
@@ -51,6 +63,7 @@ public record QueuePairOptions(
         }
     }
 
+    private static final Sizes SIZES = new Sizes(128, 128, 4, 4, 64);
     private static final Set<Capability> EXTENSIONS = EnumSet.of(Capability.FLUSH, Capability.ATOMIC_WRITE);
 
     @Preview
@@ -61,9 +74,10 @@ public record QueuePairOptions(
         }
     }
 
-    /// Returns options with [Sizes#DEFAULT] and one completion queue, signalled on request.
+    /// Returns options with one completion queue, signalled on request: 128 sends and 128 receives with up to 4 entries
+    /// each, 64 bytes inline.
     public static QueuePairOptions of(QpType type, CompletionQueue cq) {
-        return new QueuePairOptions(type, cq, cq, Optional.empty(), Sizes.DEFAULT, false, Set.of());
+        return new QueuePairOptions(type, cq, cq, Optional.empty(), SIZES, false, Set.of());
     }
 
     /// Returns options of a reliable connection, otherwise as [#of].
@@ -112,22 +126,19 @@ public record QueuePairOptions(
     /// Returns these options with other numbers of requests that can be outstanding. Posting one more throws
     /// [ResourceLimitException].
     public QueuePairOptions withDepth(int maxSendWr, int maxReceiveWr) {
-        return withSizes(
-                new Sizes(maxSendWr, maxReceiveWr, sizes.maxSendSge, sizes.maxReceiveSge, sizes.maxInlineBytes));
+        return withSizes(sizes.withDepth(maxSendWr, maxReceiveWr));
     }
 
     /// Returns these options with other numbers of entries, the pieces of memory from which a request gathers its
     /// data and to which it scatters them.
     public QueuePairOptions withSge(int maxSendSge, int maxReceiveSge) {
-        return withSizes(
-                new Sizes(sizes.maxSendWr, sizes.maxReceiveWr, maxSendSge, maxReceiveSge, sizes.maxInlineBytes));
+        return withSizes(sizes.withSge(maxSendSge, maxReceiveSge));
     }
 
     /// Returns these options with another number of bytes that a send request can carry in itself
     /// ([SendBatch#inline]). Such bytes need no registered memory, and their memory is free at once.
     public QueuePairOptions withInline(int maxInlineBytes) {
-        return withSizes(
-                new Sizes(sizes.maxSendWr, sizes.maxReceiveWr, sizes.maxSendSge, sizes.maxReceiveSge, maxInlineBytes));
+        return withSizes(sizes.withInline(maxInlineBytes));
     }
 
     /// Returns these options with a completion for every send request, or for those only that the program posts as

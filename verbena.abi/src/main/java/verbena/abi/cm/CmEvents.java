@@ -186,7 +186,7 @@ final class CmEvents {
         Memory.putByte(event + CM_EVENT.at("param.conn.responder_resources"), peer.initiatorDepth());
         Memory.putByte(event + CM_EVENT.at("param.conn.initiator_depth"), peer.responderResources());
         Memory.putByte(event + CM_EVENT.at("param.conn.rnr_retry_count"), peer.rnrRetryCount());
-        Memory.putByte(event + CM_EVENT.at("param.conn.srq"), peer.sharedReceiveQueue() ? 1 : 0);
+        Memory.putByte(event + CM_EVENT.at("param.conn.srq"), peer.hasSharedReceiveQueue() ? 1 : 0);
         Memory.putInt(event + CM_EVENT.at("param.conn.qp_num"), peer.qpn());
         return with(event, "conn", peer.privateData());
     }

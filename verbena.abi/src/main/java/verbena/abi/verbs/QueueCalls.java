@@ -473,7 +473,7 @@ public final class QueueCalls {
                 into + QP_ATTR.at("path_mig_state"), from.peer().pathMigration().code());
         Memory.putShort(into + QP_ATTR.at("pkey_index"), from.pkeyIndex());
         putNumber(into, "port_num", from.port());
-        putNumber(into, "sq_draining", from.sqDraining() ? 1 : 0);
+        putNumber(into, "sq_draining", from.isSqDraining() ? 1 : 0);
         putNumber(into, "max_rd_atomic", from.sending().maxReadAtomic());
         putNumber(into, "max_dest_rd_atomic", from.receiving().maxDestinationReadAtomic());
         putNumber(into, "min_rnr_timer", from.receiving().minRnrTimer().code());

@@ -40,7 +40,7 @@ record CheckedConnections(ConnectionService inner, Layer layer) implements Conne
                 own.type(),
                 own.qpn(),
                 own.qkey(),
-                own.sharedReceiveQueue(),
+                own.hasSharedReceiveQueue(),
                 own.parameters());
     }
 

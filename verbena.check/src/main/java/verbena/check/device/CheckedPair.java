@@ -160,7 +160,7 @@ final class CheckedPair extends CheckedObject<QueuePair> implements QueuePair {
         QueuePairAttributes below = inner().query();
         return new QueuePairAttributes(
                 below.state(),
-                below.sqDraining(),
+                below.isSqDraining(),
                 below.port(),
                 below.pkeyIndex(),
                 below.qkey(),

@@ -10,8 +10,7 @@ public enum ModelFreedom {
     /// The order of two queue pairs. Without it, what a thread posts takes effect in one order over all its queues.
     QUEUE_PAIRS("queue-pairs", Level.STRONG, "requests of two queue pairs take effect in any order"),
     /// The time of an acknowledgement: an answer of the peer's program may complete first.
-    LATE_COMPLETIONS(
-            "late-completions", Level.STRONG, "the answer arrives before the request completes"),
+    LATE_COMPLETIONS("late-completions", Level.STRONG, "the answer arrives before the request completes"),
     /// The use of local memory: it is read at any time until the completion, and READs land at any time before it.
     LOCAL_BUFFERS("local-buffers", Level.STRONG, "the device uses local memory at any time until the completion"),
     /// The order of a SEND or WRITE behind a READ or atomic without a fence.

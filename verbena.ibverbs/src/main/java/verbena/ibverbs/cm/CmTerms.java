@@ -80,7 +80,7 @@ final class CmTerms {
         Memory.putByte(at + CONN_PARAM.at("initiator_depth"), outstanding);
         Memory.putByte(at + CONN_PARAM.at("retry_count"), wanted.retryCount());
         Memory.putByte(at + CONN_PARAM.at("rnr_retry_count"), wanted.rnrRetryCount());
-        Memory.putByte(at + CONN_PARAM.at("srq"), mine.sharedReceiveQueue() ? 1 : 0);
+        Memory.putByte(at + CONN_PARAM.at("srq"), mine.hasSharedReceiveQueue() ? 1 : 0);
         Memory.putInt(at + CONN_PARAM.at("qp_num"), mine.qpn());
         return at;
     }

@@ -8,7 +8,7 @@ import verbena.nic.engine.Engine;
 import verbena.nic.engine.EngineTask;
 import verbena.nic.kind.DeviceLimits;
 import verbena.nic.kind.QueuePairWiring;
-import verbena.transport.Counters;
+import verbena.transport.EngineCounters;
 import verbena.transport.ProtocolParts;
 import verbena.transport.QueuePairEvents;
 import verbena.transport.QueuePairParameters;
@@ -83,7 +83,7 @@ record QueuePairParts(
             QueuePairParameters parameters,
             SendQueue sends,
             ReceiveQueue receives,
-            Counters counters,
+            EngineCounters counters,
             QueuePairEvents events,
             EngineTask.Owner owner) {
         parameters.pkeys = core().kind.pkeys();

@@ -14,7 +14,7 @@ import verbena.provider.Arguments;
 import verbena.provider.PeerConnector;
 import verbena.provider.Timeouts;
 import verbena.transport.Counter;
-import verbena.transport.Counters;
+import verbena.transport.EngineCounters;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.queue.ReceiveQueue;
 import verbena.transport.queue.SendQueue;
@@ -49,7 +49,7 @@ public final class SoftQueuePair extends OwnedObject implements DeviceQueuePair 
     private final QueuePairModifier modifier;
     private final QueuePairDriver driver;
     private final EngineTask task;
-    private final Counters counters;
+    private final EngineCounters counters;
     private final InlineMemory inlineMemory;
     /// The sends; null for an XRC target, which sends nothing.
     private final @Nullable SoftSends sends;

@@ -2,17 +2,17 @@ package verbena.nic.engine;
 
 import org.jspecify.annotations.Nullable;
 import verbena.transport.Counter;
-import verbena.transport.Counters;
+import verbena.transport.EngineCounters;
 
 /// The containment of exceptions. An exception in the code of a queue pair ends that queue pair
 /// ([EngineTask.Owner]), is counted and reported. An exception that belongs to no queue pair and no command, in the
 /// link for example, stops the engine and its device.
 final class Containment {
-    private final Counters counters;
+    private final EngineCounters counters;
     private final EngineListener listener;
     private volatile @Nullable Throwable failure;
 
-    Containment(Counters counters, EngineListener listener) {
+    Containment(EngineCounters counters, EngineListener listener) {
         this.counters = counters;
         this.listener = listener;
     }

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 import verbena.nic.link.Claimable;
 import verbena.nic.link.Link;
 import verbena.nic.link.LinkException;
-import verbena.transport.Counters;
+import verbena.transport.EngineCounters;
 import verbena.transport.Shortcut;
 import verbena.transport.congestion.PeerWindows;
 import verbena.transport.memory.KeyTable;
@@ -33,7 +33,7 @@ import verbena.verbs.Gid;
 public final class Engine implements AutoCloseable {
     private final LongSupplier clock;
     private final KeyTable<EngineTask> tasks;
-    private final Counters counters = new Counters();
+    private final EngineCounters counters = new EngineCounters();
     private final PeerWindows windows = new PeerWindows();
     private final SpareFrames spareFrames = new SpareFrames(SpareFrames.FRAMES_MAX);
     private final Ownership ownership = new Ownership();
@@ -73,7 +73,7 @@ public final class Engine implements AutoCloseable {
         return driver.hasThread();
     }
 
-    public Counters counters() {
+    public EngineCounters counters() {
         return counters;
     }
 

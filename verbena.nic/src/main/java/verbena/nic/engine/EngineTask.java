@@ -3,7 +3,7 @@ package verbena.nic.engine;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
-import verbena.transport.Counters;
+import verbena.transport.EngineCounters;
 import verbena.transport.PacketHandler;
 import verbena.transport.Protocol;
 import verbena.transport.Scheduled;
@@ -30,7 +30,7 @@ public final class EngineTask {
     final PacketHandler arrivals;
     /// The transport of the packets that it takes; null when it takes none.
     final @Nullable Transport transport;
-    final Counters counters;
+    final EngineCounters counters;
     /// The owner that gets reports of failures; null when the task serves the whole device.
     final @Nullable Owner owner;
 
@@ -74,33 +74,33 @@ public final class EngineTask {
     /// Creates a task that serves the whole device. Its counters are not read, and a packet at which its code fails
     /// is dropped.
     public EngineTask(Protocol protocol, Transport transport) {
-        this(protocol, protocol, transport, new Counters(), null);
+        this(protocol, protocol, transport, new EngineCounters(), null);
     }
 
     /// Creates a queue pair whose packets are of `transport`.
     ///
     /// @param counters its own
-    public EngineTask(Protocol protocol, Transport transport, Counters counters, Owner owner) {
+    public EngineTask(Protocol protocol, Transport transport, EngineCounters counters, Owner owner) {
         this(protocol, protocol, transport, counters, owner);
     }
 
     /// Creates a queue pair without packets.
     ///
     /// @param counters its own
-    public EngineTask(Scheduled scheduled, Counters counters, Owner owner) {
+    public EngineTask(Scheduled scheduled, EngineCounters counters, Owner owner) {
         this(scheduled, PacketHandler.NONE, null, counters, owner);
     }
 
     /// Creates a task without packets that serves the whole device.
     public EngineTask(Scheduled scheduled) {
-        this(scheduled, PacketHandler.NONE, null, new Counters(), null);
+        this(scheduled, PacketHandler.NONE, null, new EngineCounters(), null);
     }
 
     private EngineTask(
             Scheduled scheduled,
             PacketHandler arrivals,
             @Nullable Transport transport,
-            Counters counters,
+            EngineCounters counters,
             @Nullable Owner owner) {
         this.scheduled = scheduled;
         this.shortcut = scheduled instanceof Shortcut itself ? itself : null;

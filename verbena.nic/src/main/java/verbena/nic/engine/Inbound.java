@@ -4,7 +4,7 @@ import java.lang.foreign.Arena;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.link.Link;
 import verbena.transport.Counter;
-import verbena.transport.Counters;
+import verbena.transport.EngineCounters;
 import verbena.transport.PacketFate;
 import verbena.transport.memory.KeyTable;
 import verbena.verbs.Gid;
@@ -23,7 +23,7 @@ final class Inbound {
 
     private final KeyTable<EngineTask> tasks;
     private final Outbound outbound;
-    private final Counters counters;
+    private final EngineCounters counters;
     private final Containment containment;
     private final EngineListener listener;
     private final Frame[] arrivals;
@@ -34,7 +34,7 @@ final class Inbound {
     Inbound(
             KeyTable<EngineTask> tasks,
             Outbound outbound,
-            Counters counters,
+            EngineCounters counters,
             Containment containment,
             EngineListener listener,
             Arena arena) {

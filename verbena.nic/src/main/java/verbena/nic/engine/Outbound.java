@@ -5,12 +5,12 @@ import java.util.ArrayDeque;
 import verbena.nic.link.Link;
 import verbena.nic.link.PacketPairs;
 import verbena.transport.Counter;
-import verbena.transport.Counters;
+import verbena.transport.EngineCounters;
 import verbena.wire.Frame;
 
 /// The scheduler: which queue pair may send next, and whose deadline comes first. For the engine's owner.
 final class Outbound {
-    private final Counters counters;
+    private final EngineCounters counters;
     private final Containment containment;
     private final ArrayDeque<EngineTask> ready = new ArrayDeque<>();
     private final DeadlineHeap deadlines = new DeadlineHeap();
@@ -19,7 +19,7 @@ final class Outbound {
     private int from;
     private int to;
 
-    Outbound(Counters counters, Containment containment, Arena arena) {
+    Outbound(EngineCounters counters, Containment containment, Arena arena) {
         this.counters = counters;
         this.containment = containment;
         this.departures = Frame.allocate(arena.allocate((long) Tuning.BATCH * Frame.SLOT_BYTES, 64));

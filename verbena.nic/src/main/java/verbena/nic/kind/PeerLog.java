@@ -4,7 +4,7 @@ import verbena.cm.CmRefusal;
 import verbena.cm.CmSuspects;
 import verbena.nic.observe.JfrEvents;
 import verbena.transport.Counter;
-import verbena.transport.Counters;
+import verbena.transport.EngineCounters;
 import verbena.transport.PacketFate;
 import verbena.verbs.Gid;
 
@@ -13,11 +13,11 @@ public final class PeerLog {
     private static final System.Logger LOG = System.getLogger("verbena.nic");
 
     private final String device;
-    private final Counters counters;
+    private final EngineCounters counters;
     private final LogPause unproven = new LogPause();
 
     /// @param device how messages name it
-    public PeerLog(String device, Counters counters) {
+    public PeerLog(String device, EngineCounters counters) {
         this.device = device;
         this.counters = counters;
     }

@@ -198,7 +198,7 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
                 responderResources,
                 initiatorDepth,
                 own.parameters().rnrRetryCount(),
-                own.sharedReceiveQueue(),
+                own.hasSharedReceiveQueue(),
                 new CmExtension(ConnectedQueuePair.sourcePort(own, route), proof.hasSecret(), true, true),
                 said);
     }

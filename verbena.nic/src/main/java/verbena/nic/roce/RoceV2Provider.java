@@ -68,15 +68,10 @@ public final class RoceV2Provider extends HostProvider {
     }
 
     @Override
-    public boolean isServed(long serviceId, Gid address) {
+    public Served served(long serviceId, Gid address) {
         return NativeAccess.whyPortable() == null
-                && SharedAddress.isKnownServed(new Service(serviceId, address), RoceV2.UDP_PORT);
-    }
-
-    @Override
-    public boolean isKnownUnserved(long serviceId, Gid address) {
-        return NativeAccess.whyPortable() == null
-                && SharedAddress.isKnownUnserved(new Service(serviceId, address), RoceV2.UDP_PORT);
+                ? SharedAddress.served(new Service(serviceId, address), RoceV2.UDP_PORT)
+                : Served.UNKNOWN;
     }
 
     @Override

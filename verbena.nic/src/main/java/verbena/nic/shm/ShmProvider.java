@@ -60,7 +60,7 @@ public final class ShmProvider extends HostProvider {
     }
 
     @Override
-    public boolean isServed(long serviceId, Gid address) {
-        return NativeAccess.whyPortable() == null && ShmLink.isServed(serviceId, address);
+    public Served served(long serviceId, Gid address) {
+        return NativeAccess.whyPortable() == null && ShmLink.isServed(serviceId, address) ? Served.YES : Served.UNKNOWN;
     }
 }

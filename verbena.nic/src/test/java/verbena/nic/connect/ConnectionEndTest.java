@@ -19,7 +19,6 @@ import verbena.verbs.ConnectionException;
 import verbena.verbs.ConnectionException.Reason;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.Pending;
-import verbena.verbs.QueuePairOptions;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionOptions;
 import verbena.verbs.cm.ConnectionParameters;
@@ -112,7 +111,7 @@ class ConnectionEndTest {
     @ParameterizedTest
     @ValueSource(strings = {"rocev2", "shm"}) // over iWARP a SEND is done when TCP has it
     void aThreadThatDoesNotWaitSeesThatThereIsNoRoom(String device) throws Exception {
-        var two = ConnectionOptions.defaults().withSizes(new QueuePairOptions.Sizes(2, 2, 1, 1, 0));
+        var two = ConnectionOptions.defaults().withDepth(2, 2).withInline(0);
         try (var ends = ConnectedEnds.of(device, two)) {
             MemoryRegion from = ends.client().allocate(8);
             var posted = new ArrayList<Pending<?>>();

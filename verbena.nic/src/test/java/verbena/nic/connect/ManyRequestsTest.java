@@ -29,7 +29,6 @@ import verbena.verbs.ConnectionException.Reason;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.Pending;
-import verbena.verbs.QueuePairOptions;
 import verbena.verbs.RemoteMemory;
 import verbena.verbs.Waiter;
 import verbena.verbs.cm.ConnectionOptions;
@@ -441,7 +440,7 @@ class ManyRequestsTest {
     @ParameterizedTest
     @ValueSource(strings = {"rocev2", "iwarp", "shm"})
     void aCrowdOfVirtualThreadsWaitsForNothing(String device) throws Exception {
-        var options = ConnectionOptions.defaults().withSizes(new QueuePairOptions.Sizes(64, CROWD, 4, 4, 64));
+        var options = ConnectionOptions.defaults().withDepth(64, CROWD);
         try (var ends = ConnectedEnds.of(device, options)) {
             MemoryRegion in = ends.server().allocate(CROWD * 8L);
             int threadsBefore = ManagementFactory.getThreadMXBean().getThreadCount();

@@ -21,7 +21,6 @@ import verbena.verbs.ConnectionException;
 import verbena.verbs.ConnectionException.Reason;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.Pending;
-import verbena.verbs.QueuePairOptions;
 import verbena.verbs.cm.ConnectionOptions;
 import verbena.verbs.cm.ReceivedMessage;
 
@@ -267,7 +266,7 @@ class ReceivesAheadTest {
                 .isThrownBy(() -> ConnectionOptions.defaults().withReceivesAhead(0))
                 .withMessageContaining("maxBytes");
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> AHEAD.withSizes(new QueuePairOptions.Sizes(1, 0, 1, 1, 0)))
+                .isThrownBy(() -> AHEAD.withDepth(1, 0))
                 .withMessageContaining("receiveAheadBytes");
     }
 }

@@ -28,7 +28,6 @@ import verbena.verbs.Context;
 import verbena.verbs.Device;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.QueuePair;
-import verbena.verbs.QueuePairOptions;
 import verbena.verbs.RemoteMemory;
 import verbena.verbs.WorkCompletion;
 import verbena.verbs.cm.Connection;
@@ -114,7 +113,7 @@ class KilledPeerTest {
         var options = ConnectionOptions.defaults()
                 .withDevice(device)
                 .withParameters(WATCHFUL)
-                .withSizes(QueuePairOptions.Sizes.DEFAULT)
+                .withDepth(128, 128)
                 .withConnectTimeout(ATTEMPT);
         var to = new InetSocketAddress(address, PeerProcess.PORT);
         Future<Long> back = threads.submit(() -> {

@@ -17,7 +17,6 @@ import verbena.verbs.Context;
 import verbena.verbs.Device;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.QueuePair;
-import verbena.verbs.QueuePairOptions;
 import verbena.verbs.RemoteMemory;
 import verbena.verbs.WorkCompletion;
 import verbena.verbs.cm.Connection;
@@ -111,7 +110,7 @@ final class LoadProcess implements AutoCloseable {
         var options = ConnectionOptions.defaults()
                 .withDevice(device)
                 .withParameters(steadfast)
-                .withSizes(QueuePairOptions.Sizes.DEFAULT);
+                .withDepth(128, 128);
         Connection quiet = Connection.connect(
                 to, options.withParameters(steadfast.withKeepAlive(Duration.ofMillis(Long.parseLong(args[2])))));
         RemoteMemory quietMemory = PeerProcess.greeted(quiet);

@@ -22,7 +22,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
-import verbena.transport.Counters;
+import verbena.transport.EngineCounters;
 import verbena.wire.Frame;
 
 /// The state of a [SmallWorld] as 64 bits: all fields of its objects, and of those behind them. An object
@@ -40,7 +40,7 @@ public final class Fingerprint {
 
     private static final long PRIME = 0x9E37_79B9_7F4A_7C15L;
 
-    private final Set<Class<?>> ignored = new HashSet<>(Set.of(Counters.class));
+    private final Set<Class<?>> ignored = new HashSet<>(Set.of(EngineCounters.class));
     private final Map<Class<?>, Set<String>> ignoredFields = new HashMap<>();
     /// How to read the objects of a class.
     private final Map<Class<?>, FieldReader> readers = new HashMap<>();

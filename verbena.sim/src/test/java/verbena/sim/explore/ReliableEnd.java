@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
-import verbena.transport.Counters;
+import verbena.transport.EngineCounters;
 import verbena.transport.ProtocolParts;
 import verbena.transport.QueuePairEvents;
 import verbena.transport.QueuePairParameters;
@@ -83,7 +83,16 @@ final class ReliableEnd implements QueuePairEvents, CompletionRing.Listener {
         memory = new MemoryTable(new SplittableRandom(qpn), 8, () -> 0);
         memory.add(region);
         connection = new ReliableConnection(new ProtocolParts(
-                parameters, sends, receives, false, true, completions, completions, memory, new Counters(), this));
+                parameters,
+                sends,
+                receives,
+                false,
+                true,
+                completions,
+                completions,
+                memory,
+                new EngineCounters(),
+                this));
         protocol = connection;
     }
 

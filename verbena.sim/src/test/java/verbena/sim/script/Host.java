@@ -13,7 +13,7 @@ import java.util.Set;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import verbena.transport.Counter;
-import verbena.transport.Counters;
+import verbena.transport.EngineCounters;
 import verbena.transport.PacketFate;
 import verbena.transport.congestion.CongestionRule;
 import verbena.transport.congestion.PeerWindows;
@@ -50,7 +50,7 @@ final class Host {
     /// The static rate of paths from here; 0 for none.
     long bitsPerSecond;
 
-    final Counters counters = new Counters();
+    final EngineCounters counters = new EngineCounters();
     final ReceiveQueue sharedReceives =
             new ReceiveQueue(End.QUEUE_DEPTH, End.MAX_SGE, () -> this.events.add(AsyncEvent.Type.SRQ_LIMIT_REACHED));
     /// Of the shared receive queue.

@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.LongAdder;
@@ -23,7 +24,7 @@ import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.apache.spark.sql.SparkSession;
 import scala.Tuple2;
-import verbena.spark.VerbenaShuffleManager;
+import verbena.verbs.Counters;
 
 /// A Spark application, in a process of its own: runs jobs, and prints what came out and what Spark and the
 /// executors have counted. Its settings are system properties, as `spark-submit` sets them.
@@ -120,6 +121,17 @@ public final class Application {
         }
     }
 
+    /// Returns the counters of the shuffle in this process.
+    private static SortedMap<String, Long> ofSpark() {
+        var found = new TreeMap<String, Long>();
+        Counters.ofProcess().forEach((name, value) -> {
+            if (name.startsWith("spark.")) {
+                found.put(name.substring("spark.".length()), value);
+            }
+        });
+        return found;
+    }
+
     /// Sums over all executors, which tasks fetch there.
     private static Map<String, Long> counters(SparkSession session) {
         Map<String, Map<String, Long>> byExecutor = new HashMap<>();
@@ -128,7 +140,7 @@ public final class Application {
             spark.parallelize(List.of(1, 2, 3, 4, 5, 6, 7, 8), 8)
                     .map(task -> {
                         Thread.sleep(20); // so that no executor takes all of them
-                        return new Tuple2<>(SparkEnv.get().executorId(), VerbenaShuffleManager.counters());
+                        return new Tuple2<>(SparkEnv.get().executorId(), ofSpark());
                     })
                     .collect()
                     .forEach(each -> byExecutor.put(each._1(), each._2()));

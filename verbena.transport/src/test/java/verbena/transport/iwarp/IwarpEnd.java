@@ -9,7 +9,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.random.RandomGenerator;
-import verbena.transport.Counters;
+import verbena.transport.EngineCounters;
 import verbena.transport.ProtocolParts;
 import verbena.transport.QueuePairEvents;
 import verbena.transport.QueuePairParameters;
@@ -43,7 +43,7 @@ final class IwarpEnd implements QueuePairEvents {
 
     final String name;
     final MemoryTable memory;
-    final Counters counters = new Counters();
+    final EngineCounters counters = new EngineCounters();
     final SendQueue sends = new SendQueue(DEPTH, SGE, INLINE, Arena.ofAuto());
     final ReceiveQueue receives = new ReceiveQueue(DEPTH, SGE, () -> {});
     final CompletionRing completions = new CompletionRing(1024, new NoListener());

@@ -1,7 +1,6 @@
 package verbena.verbs.cm;
 
 import java.lang.foreign.MemorySegment;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -20,6 +19,7 @@ import verbena.verbs.QpState;
 import verbena.verbs.QueuePair;
 import verbena.verbs.RemoteMemory;
 import verbena.verbs.SendBatch;
+import verbena.verbs.internal.HostAddresses;
 import verbena.verbs.waiting.TimeLimits;
 
 /// A reliable connection with all objects that it needs, for use like a socket. It has a device, a protection domain,
@@ -104,22 +104,25 @@ public final class Connection implements AutoCloseable {
     /// @throws ConnectionException when no connection is made; the message has the reason
     /// @throws IllegalArgumentException when `port` is not 1 to 65535
     public static Connection connect(String host, int port) throws InterruptedException {
+        return connect(host, port, ConnectionOptions.defaults());
+    }
+
+    /// Connects with options, otherwise as [#connect(String, int)]. It waits for the other program for
+    /// [ConnectionOptions#connectTimeout()] at most, at each address.
+    public static Connection connect(String host, int port, ConnectionOptions options) throws InterruptedException {
         if (port < 1 || port > 0xFFFF) {
             throw new IllegalArgumentException("port: 1 to 65535, got " + port);
         }
-        InetAddress[] addresses = ConnectionSetup.addresses("connect", host);
-        for (int i = 0; ; i++) {
-            try {
-                return connect(new InetSocketAddress(addresses[i], port), ConnectionOptions.defaults());
-            } catch (ConnectionException e) {
-                if (i + 1 == addresses.length) {
-                    throw e;
-                }
-            }
-        }
+        return HostAddresses.tryEach("connect", host, port, to -> connect(to, options));
     }
 
-    /// Connects with options. It waits for the other program as [#connect(String, int)] does, for
+    /// Connects to an address with [ConnectionOptions#defaults()], otherwise as
+    /// [#connect(InetSocketAddress, ConnectionOptions)].
+    public static Connection connect(InetSocketAddress to) throws InterruptedException {
+        return connect(to, ConnectionOptions.defaults());
+    }
+
+    /// Connects to an address with options. It waits for the other program as [#connect(String, int)] does, for
     /// [ConnectionOptions#connectTimeout()] at most.
     ///
     /// @param to a resolved address

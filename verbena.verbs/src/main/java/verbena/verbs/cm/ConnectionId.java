@@ -70,7 +70,10 @@ public final class ConnectionId implements VerbsObject {
     private volatile EventChannel channel;
     private volatile State state = State.IDLE;
 
-    // Guarded by this.
+    /// The lock of its state and of its parts.
+    final Object lock = new Object();
+
+    // Under the lock.
     private final OwnPorts ports;
     private final OwnQueuePair pair;
     private final OwnGroups groups;
@@ -108,17 +111,23 @@ public final class ConnectionId implements VerbsObject {
     ///
     /// @throws InvalidStateException before, and for a listener at several devices: on all addresses, or with a
     ///     channel of [DeviceChoice#nearest()]
-    public synchronized Context context() {
-        if (ports.devices() != 1) {
-            throw new InvalidStateException("context: " + this + " is at "
-                    + (ports.devices() == 0 ? "no device: bind it or resolve an address first" : "several devices"));
+    public Context context() {
+        synchronized (lock) {
+            if (ports.devices() != 1) {
+                throw new InvalidStateException("context: " + this + " is at "
+                        + (ports.devices() == 0
+                                ? "no device: bind it or resolve an address first"
+                                : "several devices"));
+            }
+            return ports.context();
         }
-        return ports.context();
     }
 
     /// Asks about its devices.
-    synchronized <T extends @Nullable Object> T ofPorts(Function<OwnPorts, T> question) {
-        return question.apply(ports);
+    <T extends @Nullable Object> T ofPorts(Function<OwnPorts, T> question) {
+        synchronized (lock) {
+            return question.apply(ports);
+        }
     }
 
     /// Returns the own address and port, once an address is bound or resolved. Resolving takes a free port for an
@@ -134,8 +143,10 @@ public final class ConnectionId implements VerbsObject {
     }
 
     /// Returns the queue pair of [#createQueuePair], or the one in use since [#useQueuePair(QueuePair)].
-    public synchronized Optional<QueuePair> queuePair() {
-        return pair.queuePair();
+    public Optional<QueuePair> queuePair() {
+        synchronized (lock) {
+            return pair.queuePair();
+        }
     }
 
     // ---- addresses
@@ -158,11 +169,13 @@ public final class ConnectionId implements VerbsObject {
         bind(address, true);
     }
 
-    private synchronized void bind(InetSocketAddress address, boolean oneFamily) {
-        require("bind", State.IDLE);
-        InetAddress at = OwnPorts.resolved("address", address);
-        local = new InetSocketAddress(at, ports.bind(channel.devices(), at, address.getPort(), oneFamily));
-        state = State.BOUND;
+    private void bind(InetSocketAddress address, boolean oneFamily) {
+        synchronized (lock) {
+            require("bind", State.IDLE);
+            InetAddress at = OwnPorts.resolved("address", address);
+            local = new InetSocketAddress(at, ports.bind(channel.devices(), at, address.getPort(), oneFamily));
+            state = State.BOUND;
+        }
     }
 
     /// Finds the device and the own address that reach a peer (rdma_resolve_addr(3)).
@@ -185,42 +198,46 @@ public final class ConnectionId implements VerbsObject {
         resolve(Optional.of(source), destination);
     }
 
-    private synchronized void resolve(Optional<InetSocketAddress> source, InetSocketAddress destination) {
-        if (state != State.BOUND) {
-            require("resolveAddress", State.IDLE);
+    private void resolve(Optional<InetSocketAddress> source, InetSocketAddress destination) {
+        synchronized (lock) {
+            if (state != State.BOUND) {
+                require("resolveAddress", State.IDLE);
+            }
+            InetSocketAddress to;
+            try {
+                InetSocketAddress meant =
+                        OwnPorts.meant(channel.devices(), destination, local == null ? source : Optional.of(local));
+                to = LocalDevices.answering(channel.devices().device(), space, meant);
+                local = state == State.IDLE
+                        ? ports.reach(channel.devices(), source, to)
+                        : ports.narrow(channel.devices(), Objects.requireNonNull(local), to);
+            } catch (VerbsException e) {
+                ports.letGo();
+                String why = String.valueOf(e.getMessage());
+                offer(() -> Optional.of(new ConnectionEvent.AddressError(this, why)));
+                return;
+            }
+            peer = to;
+            state = State.ADDRESS_RESOLVED;
+            offer(() -> Optional.of(new ConnectionEvent.AddressResolved(this)));
         }
-        InetSocketAddress to;
-        try {
-            InetSocketAddress meant =
-                    OwnPorts.meant(channel.devices(), destination, local == null ? source : Optional.of(local));
-            to = LocalDevices.answering(channel.devices().device(), space, meant);
-            local = state == State.IDLE
-                    ? ports.reach(channel.devices(), source, to)
-                    : ports.narrow(channel.devices(), Objects.requireNonNull(local), to);
-        } catch (VerbsException e) {
-            ports.letGo();
-            String why = String.valueOf(e.getMessage());
-            offer(() -> Optional.of(new ConnectionEvent.AddressError(this, why)));
-            return;
-        }
-        peer = to;
-        state = State.ADDRESS_RESOLVED;
-        offer(() -> Optional.of(new ConnectionEvent.AddressResolved(this)));
     }
 
     /// Finds the route to the peer (rdma_resolve_route(3)). [ConnectionEvent.RouteResolved] or
     /// [ConnectionEvent.RouteError] follows.
-    public synchronized void resolveRoute() {
-        require("resolveRoute", State.ADDRESS_RESOLVED);
-        try {
-            context().gidFor(1, Gid.of(Objects.requireNonNull(peer).getAddress()));
-        } catch (VerbsException e) {
-            String why = String.valueOf(e.getMessage());
-            offer(() -> Optional.of(new ConnectionEvent.RouteError(this, why)));
-            return;
+    public void resolveRoute() {
+        synchronized (lock) {
+            require("resolveRoute", State.ADDRESS_RESOLVED);
+            try {
+                context().gidFor(1, Gid.of(Objects.requireNonNull(peer).getAddress()));
+            } catch (VerbsException e) {
+                String why = String.valueOf(e.getMessage());
+                offer(() -> Optional.of(new ConnectionEvent.RouteError(this, why)));
+                return;
+            }
+            state = State.ROUTE_RESOLVED;
+            offer(() -> Optional.of(new ConnectionEvent.RouteResolved(this)));
         }
-        state = State.ROUTE_RESOLVED;
-        offer(() -> Optional.of(new ConnectionEvent.RouteResolved(this)));
     }
 
     // ---- the queue pair
@@ -230,25 +247,31 @@ public final class ConnectionId implements VerbsObject {
     /// it at its end, unless the program did so before.
     ///
     /// @param domain of [#context()]
-    public synchronized QueuePair createQueuePair(ProtectionDomain domain, QueuePairOptions options) {
-        requireOpen("createQueuePair");
-        return pair.create(domain, options);
+    public QueuePair createQueuePair(ProtectionDomain domain, QueuePairOptions options) {
+        synchronized (lock) {
+            requireOpen("createQueuePair");
+            return pair.create(domain, options);
+        }
     }
 
     /// Uses a queue pair that the program has made and brought to INIT. Connecting and accepting bring it to RTS,
     /// and disconnecting to ERR. The program closes it, even one of [#createQueuePair].
-    public synchronized void useQueuePair(QueuePair made) {
-        requireOpen("useQueuePair");
-        pair.use(made);
+    public void useQueuePair(QueuePair made) {
+        synchronized (lock) {
+            requireOpen("useQueuePair");
+            pair.use(made);
+        }
     }
 
     /// Describes a queue pair that the program has made and moves itself: this identifier only tells the peer of
     /// it.
     ///
     /// @param qpn its number, 24 bits
-    public synchronized void describeQueuePair(QpType type, int qpn) {
-        requireOpen("describeQueuePair");
-        pair.describe(type, qpn);
+    public void describeQueuePair(QpType type, int qpn) {
+        synchronized (lock) {
+            requireOpen("describeQueuePair");
+            pair.describe(type, qpn);
+        }
     }
 
     /// Returns the attributes that bring the program's own queue pair to RTR and then to RTS
@@ -256,8 +279,10 @@ public final class ConnectionId implements VerbsObject {
     /// [ConnectionEvent.ConnectResponse]; passive: before [#accept].
     ///
     /// @param parameters passive: those that [#accept] will be called with; active: those of [#connect]
-    public synchronized QpModification modification(QpState to, ConnectionParameters parameters) {
-        return negotiation.exchange("modification").modification(to, pair.end(parameters));
+    public QpModification modification(QpState to, ConnectionParameters parameters) {
+        synchronized (lock) {
+            return negotiation.exchange("modification").modification(to, pair.end(parameters));
+        }
     }
 
     // ---- the active side
@@ -271,32 +296,39 @@ public final class ConnectionId implements VerbsObject {
     /// @throws InvalidStateException before [ConnectionEvent.RouteResolved], or without a queue pair
     /// @throws verbena.verbs.ResourceLimitException when the device has too many connections on their way
     /// @throws verbena.verbs.UnsupportedException when there is a secret, and the device cannot prove it
-    public synchronized void connect(ConnectionParameters parameters) {
-        require("connect", State.ROUTE_RESOLVED);
-        if (pair.isMissing() && !space.isDatagram()) {
-            throw new InvalidStateException("connect: " + this
-                    + " has no queue pair: createQueuePair, or useQueuePair or describeQueuePair for one of your own");
+    public void connect(ConnectionParameters parameters) {
+        synchronized (lock) {
+            require("connect", State.ROUTE_RESOLVED);
+            if (pair.isMissing() && !space.isDatagram()) {
+                throw new InvalidStateException(
+                        "connect: " + this
+                                + " has no queue pair: createQueuePair, or useQueuePair or describeQueuePair for one of your own");
+            }
+            var from = Objects.requireNonNull(local);
+            var to = Objects.requireNonNull(peer);
+            var call = new Route(space, ports.lease().local(), from.getPort(), Gid.of(to.getAddress()), to.getPort());
+            negotiation.connect(ConnectionService.of(context()), call, pair.end(parameters), this::onNews);
+            state = State.CONNECTING;
         }
-        var from = Objects.requireNonNull(local);
-        var to = Objects.requireNonNull(peer);
-        var call = new Route(space, ports.lease().local(), from.getPort(), Gid.of(to.getAddress()), to.getPort());
-        negotiation.connect(ConnectionService.of(context()), call, pair.end(parameters), this::onNews);
-        state = State.CONNECTING;
     }
 
     /// Asks the peer for a connection that the program may still decline. When the peer has accepted, the thread
     /// that takes the event calls `isWanted`. If that returns false, the peer is refused and had no connection.
     /// Over iWARP it had one, which ends. [ConnectionEvent.ConnectError] follows.
-    public synchronized void connect(ConnectionParameters parameters, BooleanSupplier isWanted) {
-        negotiation.confirmIf(isWanted);
-        connect(parameters);
+    public void connect(ConnectionParameters parameters, BooleanSupplier isWanted) {
+        synchronized (lock) {
+            negotiation.confirmIf(isWanted);
+            connect(parameters);
+        }
     }
 
     /// Confirms to the peer that the program's own queue pair is in RTS (rdma_establish(3)).
-    public synchronized void establish() {
-        require("establish", State.CONNECTING);
-        negotiation.exchange("establish").ready();
-        state = State.CONNECTED;
+    public void establish() {
+        synchronized (lock) {
+            require("establish", State.CONNECTING);
+            negotiation.exchange("establish").ready();
+            state = State.CONNECTED;
+        }
     }
 
     // ---- the passive side
@@ -314,13 +346,15 @@ public final class ConnectionId implements VerbsObject {
     ///
     /// @param secret [Secret#NONE] for all peers except those that ask with a secret
     /// @throws verbena.verbs.UnsupportedException when the device cannot verify the proof
-    public synchronized void listen(int backlog, Secret secret) {
-        require("listen", State.BOUND);
-        if (backlog < 1) {
-            throw new IllegalArgumentException("backlog: at least 1, got " + backlog);
+    public void listen(int backlog, Secret secret) {
+        synchronized (lock) {
+            require("listen", State.BOUND);
+            if (backlog < 1) {
+                throw new IllegalArgumentException("backlog: at least 1, got " + backlog);
+            }
+            ports.listen(backlog, secret, at -> (begun, from, type) -> onRequest(at, begun, from, type));
+            state = State.LISTENING;
         }
-        ports.listen(backlog, secret, at -> (begun, from, type) -> onRequest(at, begun, from, type));
-        state = State.LISTENING;
     }
 
     /// Called by the device: a peer asks for a connection.
@@ -332,17 +366,19 @@ public final class ConnectionId implements VerbsObject {
     }
 
     /// Becomes the identifier of a request.
-    synchronized void begin(EventChannel where, IncomingRequest request) {
-        Exchange begun = request.exchange();
-        channel = where;
-        where.add(this, "await");
-        ports.hold(request.at().again());
-        negotiation.begin(begun, request.from());
-        pair.expect(request.type());
-        LocalDevices.Lease at = request.at();
-        local = new InetSocketAddress(at.address(begun.local()), begun.localPort());
-        peer = new InetSocketAddress(at.address(begun.remote()), begun.remotePort());
-        state = State.REQUESTED;
+    void begin(EventChannel where, IncomingRequest request) {
+        synchronized (lock) {
+            Exchange begun = request.exchange();
+            channel = where;
+            where.add(this, "await");
+            ports.hold(request.at().again());
+            negotiation.begin(begun, request.from());
+            pair.expect(request.type());
+            LocalDevices.Lease at = request.at();
+            local = new InetSocketAddress(at.address(begun.local()), begun.localPort());
+            peer = new InetSocketAddress(at.address(begun.remote()), begun.remotePort());
+            state = State.REQUESTED;
+        }
     }
 
     /// Accepts the request (rdma_accept(3)). [ConnectionEvent.Established] follows when the peer has confirmed; for
@@ -350,46 +386,56 @@ public final class ConnectionId implements VerbsObject {
     ///
     /// @throws IllegalArgumentException when the private data are too long
     /// @throws InvalidStateException when the request has ended meanwhile, or there is no queue pair
-    public synchronized void accept(ConnectionParameters parameters) {
-        require("accept", State.REQUESTED);
-        if (pair.isMissing()) {
-            throw new InvalidStateException("accept: " + this
-                    + " has no queue pair: createQueuePair, or useQueuePair or describeQueuePair for one of your own");
+    public void accept(ConnectionParameters parameters) {
+        synchronized (lock) {
+            require("accept", State.REQUESTED);
+            if (pair.isMissing()) {
+                throw new InvalidStateException(
+                        "accept: " + this
+                                + " has no queue pair: createQueuePair, or useQueuePair or describeQueuePair for one of your own");
+            }
+            negotiation.accept(pair.end(parameters));
+            state = space.isDatagram() ? State.CONNECTED : State.ACCEPTED;
         }
-        negotiation.accept(pair.end(parameters));
-        state = space.isDatagram() ? State.CONNECTED : State.ACCEPTED;
     }
 
     /// Rejects the request (rdma_reject(3)).
     ///
     /// @throws IllegalArgumentException when the private data are too long
-    public synchronized void reject(PrivateData privateData) {
-        require("reject", State.REQUESTED);
-        negotiation.exchange("reject").reject(privateData);
-        state = State.DISCONNECTED;
+    public void reject(PrivateData privateData) {
+        synchronized (lock) {
+            require("reject", State.REQUESTED);
+            negotiation.exchange("reject").reject(privateData);
+            state = State.DISCONNECTED;
+        }
     }
 
     // ---- either side
 
     /// Establishes the connection on the passive side (rdma_notify(3) with COMM_EST). A packet that arrived on the
     /// program's own queue pair shows that the peer is ready.
-    public synchronized void communicationEstablished() {
-        negotiation.exchange("communicationEstablished").communicationEstablished();
+    public void communicationEstablished() {
+        synchronized (lock) {
+            negotiation.exchange("communicationEstablished").communicationEstablished();
+        }
     }
 
     /// Ends the connection (rdma_disconnect(3)). The queue pair goes to ERR, and [ConnectionEvent.Disconnected]
     /// follows when the peer knows. Does nothing when the connection has ended.
     ///
     /// @throws InvalidStateException when there was no connection yet
-    public synchronized void disconnect() {
-        switch (state) {
-            case CONNECTED, ACCEPTED, CONNECTING -> {
-                pair.breakDown();
-                negotiation.exchange("disconnect").disconnect(PrivateData.NONE);
+    public void disconnect() {
+        synchronized (lock) {
+            switch (state) {
+                case CONNECTED, ACCEPTED, CONNECTING -> {
+                    pair.breakDown();
+                    negotiation.exchange("disconnect").disconnect(PrivateData.NONE);
+                }
+                case DISCONNECTED, CLOSED -> {}
+                case IDLE, BOUND, LISTENING, ADDRESS_RESOLVED, ROUTE_RESOLVED, REQUESTED ->
+                    throw new InvalidStateException(
+                            "disconnect: " + this + " is in " + state + ": there is no connection");
             }
-            case DISCONNECTED, CLOSED -> {}
-            case IDLE, BOUND, LISTENING, ADDRESS_RESOLVED, ROUTE_RESOLVED, REQUESTED ->
-                throw new InvalidStateException("disconnect: " + this + " is in " + state + ": there is no connection");
         }
     }
 
@@ -410,42 +456,50 @@ public final class ConnectionId implements VerbsObject {
         joinMulticast(group, true);
     }
 
-    private synchronized void joinMulticast(InetAddress group, boolean sendOnly) {
-        Gid gid = Gid.of(group);
-        if (!gid.isMulticast()) {
-            throw new IllegalArgumentException(
-                    "joinMulticast: group: 224.0.0.0 to 239.255.255.255 or ff00::/8, got " + group.getHostAddress());
+    private void joinMulticast(InetAddress group, boolean sendOnly) {
+        synchronized (lock) {
+            Gid gid = Gid.of(group);
+            if (!gid.isMulticast()) {
+                throw new IllegalArgumentException(
+                        "joinMulticast: group: 224.0.0.0 to 239.255.255.255 or ff00::/8, got "
+                                + group.getHostAddress());
+            }
+            if (!space.isDatagram() || ports.devices() != 1) {
+                throw new InvalidStateException("joinMulticast: " + this + " is in " + state + " and of port space "
+                        + space + ": bind it or resolve an address first, in port space UDP or IPOIB");
+            }
+            groups.join(
+                    ConnectionService.of(context()),
+                    new ConnectionService.GroupJoin(gid, ports.lease().gidIndex(), UDP_QKEY, sendOnly));
         }
-        if (!space.isDatagram() || ports.devices() != 1) {
-            throw new InvalidStateException("joinMulticast: " + this + " is in " + state + " and of port space " + space
-                    + ": bind it or resolve an address first, in port space UDP or IPOIB");
-        }
-        groups.join(
-                ConnectionService.of(context()),
-                new ConnectionService.GroupJoin(gid, ports.lease().gidIndex(), UDP_QKEY, sendOnly));
     }
 
     /// Leaves a multicast group (rdma_leave_multicast(3)).
     ///
     /// @throws InvalidStateException when it was not joined
-    public synchronized void leaveMulticast(InetAddress group) {
-        if (!groups.leave(Gid.of(group), pair.queuePair().orElse(null))) {
-            throw new InvalidStateException("leaveMulticast: " + this + " has not joined " + group.getHostAddress());
+    public void leaveMulticast(InetAddress group) {
+        synchronized (lock) {
+            if (!groups.leave(Gid.of(group), pair.queuePair().orElse(null))) {
+                throw new InvalidStateException(
+                        "leaveMulticast: " + this + " has not joined " + group.getHostAddress());
+            }
         }
     }
 
     /// Moves the identifier to another channel, with its waiting events (rdma_migrate_id(3)).
     ///
     /// @throws InvalidStateException when it is listening, or the channel is closed
-    public synchronized void migrate(EventChannel to) {
-        requireOpen("migrate");
-        if (state == State.LISTENING) {
-            throw new InvalidStateException("migrate: " + this + " is listening; close it and make another");
+    public void migrate(EventChannel to) {
+        synchronized (lock) {
+            requireOpen("migrate");
+            if (state == State.LISTENING) {
+                throw new InvalidStateException("migrate: " + this + " is listening; close it and make another");
+            }
+            EventChannel from = channel;
+            to.add(this, "migrate");
+            channel = to;
+            from.remove(this).forEach(step -> to.offer(this, step));
         }
-        EventChannel from = channel;
-        to.add(this, "migrate");
-        channel = to;
-        from.remove(this).forEach(step -> to.offer(this, step));
     }
 
     // ---- by the device
@@ -465,15 +519,17 @@ public final class ConnectionId implements VerbsObject {
     }
 
     /// Called by the thread that takes the event.
-    private synchronized Optional<ConnectionEvent> learn(Exchange begun, News news) {
-        if (state == State.CLOSED) {
-            return Optional.empty();
+    private Optional<ConnectionEvent> learn(Exchange begun, News news) {
+        synchronized (lock) {
+            if (state == State.CLOSED) {
+                return Optional.empty();
+            }
+            InetSocketAddress at = local;
+            if (at != null && at.getPort() == 0) {
+                local = new InetSocketAddress(at.getAddress(), begun.localPort());
+            }
+            return negotiation.learn(begun, news);
         }
-        InetSocketAddress at = local;
-        if (at != null && at.getPort() == 0) {
-            local = new InetSocketAddress(at.getAddress(), begun.localPort());
-        }
-        return negotiation.learn(begun, news);
     }
 
     void enter(State next) {
@@ -487,29 +543,33 @@ public final class ConnectionId implements VerbsObject {
     /// closed, and events that wait are discarded. Later steps throw [InvalidStateException]; [#disconnect]
     /// returns.
     @Override
-    public synchronized void close() {
-        State was = state;
-        if (was == State.CLOSED) {
-            return;
-        }
-        state = State.CLOSED;
-        ports.closePorts();
-        channel.remove(this).forEach(EventChannel.Step::discard);
-        try {
-            negotiation.close(was);
-            pair.close();
-            groups.close();
-        } finally {
-            ports.letGo(); // also when the device refuses something
+    public void close() {
+        synchronized (lock) {
+            State was = state;
+            if (was == State.CLOSED) {
+                return;
+            }
+            state = State.CLOSED;
+            ports.closePorts();
+            channel.remove(this).forEach(EventChannel.Step::discard);
+            try {
+                negotiation.close(was);
+                pair.close();
+                groups.close();
+            } finally {
+                ports.letGo(); // also when the device refuses something
+            }
         }
     }
 
-    private synchronized Optional<ConnectionEvent> onDeviceFailed(String why) {
-        if (state == State.CLOSED) {
-            return Optional.empty();
+    private Optional<ConnectionEvent> onDeviceFailed(String why) {
+        synchronized (lock) {
+            if (state == State.CLOSED) {
+                return Optional.empty();
+            }
+            enter(State.DISCONNECTED);
+            return Optional.of(new ConnectionEvent.DeviceRemoval(this, why));
         }
-        enter(State.DISCONNECTED);
-        return Optional.of(new ConnectionEvent.DeviceRemoval(this, why));
     }
 
     @Override

@@ -1,6 +1,5 @@
 package verbena.verbs.cm;
 
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -19,6 +18,7 @@ import verbena.verbs.InvalidStateException;
 import verbena.verbs.VerbsException;
 import verbena.verbs.WaitSource;
 import verbena.verbs.Waitable;
+import verbena.verbs.internal.HostAddresses;
 import verbena.verbs.waiting.TimeLimits;
 
 /// A listener at a port, which gives out [Connection]s as a server socket does. Any thread may accept, and several at
@@ -53,22 +53,32 @@ public final class ConnectionListener implements AutoCloseable, Waitable {
         this.options = options;
     }
 
-    /// Listens at a port of an address of this host.
+    /// Listens at a port of this host, with [ConnectionOptions#defaults()].
     ///
-    /// @param host a name or an address; `0.0.0.0` for all addresses
+    /// @param host an address, or a name, whose addresses it tries in turn; `0.0.0.0` for all addresses
     /// @param port 0 for any that is free
     /// @throws ConnectionException when the host is not known, its address is not this host's, another user's
     ///     process has it, or the port is taken
     /// @throws IllegalArgumentException when `port` is not 0 to 65535
     public static ConnectionListener bind(String host, int port) {
+        return bind(host, port, ConnectionOptions.defaults());
+    }
+
+    /// Listens with options, which hold for all connections. Otherwise as [#bind(String, int)].
+    public static ConnectionListener bind(String host, int port, ConnectionOptions options) {
         if (port < 0 || port > 0xFFFF) {
             throw new IllegalArgumentException("port: 0 to 65535, got " + port);
         }
-        InetAddress at = ConnectionSetup.addresses("bind", host)[0];
-        return bind(new InetSocketAddress(at, port), ConnectionOptions.defaults());
+        return HostAddresses.tryEach("bind", host, port, at -> bind(at, options));
     }
 
-    /// Listens with options, which hold for all connections.
+    /// Listens at an address with [ConnectionOptions#defaults()], otherwise as
+    /// [#bind(InetSocketAddress, ConnectionOptions)].
+    public static ConnectionListener bind(InetSocketAddress at) {
+        return bind(at, ConnectionOptions.defaults());
+    }
+
+    /// Listens at an address with options, which hold for all connections.
     ///
     /// @param at a resolved address; port 0 for any that is free
     /// @throws ConnectionException when the address is not this host's, another user's process has it, or the port
@@ -157,21 +167,7 @@ public final class ConnectionListener implements AutoCloseable, Waitable {
 
     private Optional<Connection> accept(long nanos) throws InterruptedException {
         long begin = System.nanoTime();
-        while (true) {
-            Optional<ConnectionEvent> event;
-            try {
-                event = channel.await(TimeLimits.left(nanos, begin));
-            } catch (InvalidStateException e) {
-                throw closed("accept", e);
-            }
-            if (event.isEmpty()) {
-                return Optional.empty();
-            }
-            Connection ready = work("accept", event.get());
-            if (ready != null) {
-                return Optional.of(ready);
-            }
-        }
+        return take("accept", () -> channel.await(TimeLimits.left(nanos, begin)));
     }
 
     /// Takes a connection if one is ready, and answers the requests that have come. Never waits. It may return
@@ -180,17 +176,28 @@ public final class ConnectionListener implements AutoCloseable, Waitable {
     ///
     /// @throws ConnectionException when the listener is closed, or its device fails
     public Optional<Connection> poll() {
+        return take("poll", channel::poll);
+    }
+
+    /// The events to take.
+    private interface Events<X extends Exception> {
+        /// Returns the next event; empty when there is none.
+        Optional<ConnectionEvent> next() throws X;
+    }
+
+    /// Takes events until one completes a connection; empty when there are none left.
+    private <X extends Exception> Optional<Connection> take(String verb, Events<X> events) throws X {
         while (true) {
             Optional<ConnectionEvent> event;
             try {
-                event = channel.poll();
+                event = events.next();
             } catch (InvalidStateException e) {
-                throw closed("poll", e);
+                throw closed(verb, e);
             }
             if (event.isEmpty()) {
                 return Optional.empty();
             }
-            Connection ready = work("poll", event.get());
+            Connection ready = work(verb, event.get());
             if (ready != null) {
                 return Optional.of(ready);
             }

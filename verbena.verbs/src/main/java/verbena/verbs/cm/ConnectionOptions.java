@@ -85,8 +85,19 @@ public record ConnectionOptions(
                 parameters, sizes, connectTimeout, requestTimeout, receiveAheadBytes, device, sharing);
     }
 
-    /// Returns these options with other sizes of the queue pair: how many requests can be outstanding, with how many
-    /// entries and inline bytes. A call that finds the queue pair full waits ([Connection#awaitRoom]).
+    /// Returns these options with other numbers of requests that can be outstanding. A call that finds the queue pair
+    /// full waits ([Connection#awaitRoom]).
+    public ConnectionOptions withDepth(int maxSendWr, int maxReceiveWr) {
+        return withSizes(sizes.withDepth(maxSendWr, maxReceiveWr));
+    }
+
+    /// Returns these options with another number of bytes that a request can carry in itself. The forms for arrays
+    /// and text need no copy of so many bytes in registered memory.
+    public ConnectionOptions withInline(int maxInlineBytes) {
+        return withSizes(sizes.withInline(maxInlineBytes));
+    }
+
+    /// Returns these options with all sizes of the queue pair.
     public ConnectionOptions withSizes(QueuePairOptions.Sizes sizes) {
         return new ConnectionOptions(
                 parameters, sizes, connectTimeout, requestTimeout, receiveAheadBytes, device, sharing);

@@ -1,10 +1,7 @@
 package verbena.verbs.cm;
 
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.UnknownHostException;
 import java.time.Duration;
-import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.ConnectionException;
@@ -24,15 +21,6 @@ final class ConnectionSetup {
 
         Duration left() {
             return Duration.ofNanos(TimeLimits.left(TimeLimits.nanos(limit), begin));
-        }
-    }
-
-    /// Returns the addresses of a host: at least one.
-    static InetAddress[] addresses(String verb, String host) {
-        try {
-            return InetAddress.getAllByName(Objects.requireNonNull(host, "host"));
-        } catch (UnknownHostException e) {
-            throw new ConnectionException(Reason.ADDRESS, verb + ": \"" + host + "\" is no known host", e);
         }
     }
 

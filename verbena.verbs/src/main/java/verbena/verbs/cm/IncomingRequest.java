@@ -21,7 +21,7 @@ record IncomingRequest(
         implements EventChannel.Step {
     @Override
     public Optional<ConnectionEvent> take() {
-        synchronized (listener) { // it may come before listen has returned
+        synchronized (listener.lock) { // it may come before listen has returned
             if (listener.state() != State.LISTENING) {
                 discard();
                 return Optional.empty();

@@ -33,6 +33,7 @@ import verbena.verbs.VerbsException;
 import verbena.verbs.internal.Providers;
 import verbena.verbs.spi.ConnectionService;
 import verbena.verbs.spi.Provider;
+import verbena.verbs.spi.Provider.Served;
 
 /// The devices that connections of this process share: one for each local address that is in use, and one within
 /// this host.
@@ -232,7 +233,7 @@ final class LocalDevices {
     }
 
     private static boolean isServed(Provider provider, PortSpace space, InetSocketAddress peer) {
-        return provider.isServed(space.serviceId(peer.getPort()), Gid.of(peer.getAddress()));
+        return provider.served(space.serviceId(peer.getPort()), Gid.of(peer.getAddress())) == Served.YES;
     }
 
     /// Returns the device of the host that the channel names.
@@ -406,8 +407,8 @@ final class LocalDevices {
 
     private static boolean isServedAtLoopbackOnly(PortSpace space, InetSocketAddress peer) {
         long service = space.serviceId(peer.getPort());
-        return providers().anyMatch(provider -> provider.isKnownUnserved(service, Gid.of(peer.getAddress())))
-                && providers().anyMatch(provider -> provider.isServed(service, Gid.of(LOOPBACK)));
+        return providers().anyMatch(provider -> provider.served(service, Gid.of(peer.getAddress())) == Served.NO)
+                && providers().anyMatch(provider -> provider.served(service, Gid.of(LOOPBACK)) == Served.YES);
     }
 
     /// Returns whether no device of RoCE has an address.

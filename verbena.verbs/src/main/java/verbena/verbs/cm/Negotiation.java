@@ -14,7 +14,7 @@ import verbena.verbs.spi.ConnectionService.OwnSide;
 import verbena.verbs.spi.ConnectionService.Route;
 
 /// The agreement of one [ConnectionId] and its peer: the [Exchange] of the device, and what becomes of its news: the
-/// next state, the queue pair's moves, the program's event. Guarded by the identifier.
+/// next state, the queue pair's moves, the program's event. Under the identifier's lock.
 final class Negotiation {
     private final ConnectionId id;
     private final OwnQueuePair pair;

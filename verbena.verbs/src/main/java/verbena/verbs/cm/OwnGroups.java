@@ -14,7 +14,7 @@ import verbena.verbs.spi.ConnectionService.GroupJoin;
 import verbena.verbs.spi.ConnectionService.GroupListener;
 import verbena.verbs.spi.ConnectionService.Watch;
 
-/// The multicast groups that one [ConnectionId] has joined. Guarded by the identifier.
+/// The multicast groups that one [ConnectionId] has joined. Under the identifier's lock.
 final class OwnGroups {
     private static final class Group {
         final boolean isSendOnly;
@@ -56,7 +56,7 @@ final class OwnGroups {
 
     /// Attaches the queue pair. Called by the thread that takes the event.
     private Optional<ConnectionEvent> joined(Gid gid, Group group, AddressVector path, int qkey) {
-        synchronized (id) {
+        synchronized (id.lock) {
             QueuePair made = id.queuePair().orElse(null);
             if (groups.get(gid) != group) {
                 return Optional.empty(); // it was left meanwhile
@@ -74,7 +74,7 @@ final class OwnGroups {
     }
 
     private Optional<ConnectionEvent> refused(Gid gid, Group group, String why) {
-        synchronized (id) {
+        synchronized (id.lock) {
             if (!groups.remove(gid, group)) {
                 return Optional.empty();
             }

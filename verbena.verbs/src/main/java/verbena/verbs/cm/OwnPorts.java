@@ -20,7 +20,7 @@ import verbena.verbs.spi.ConnectionService.BoundPort;
 import verbena.verbs.spi.ConnectionService.CallerPort;
 
 /// The devices of one [ConnectionId], and the ports that it has there: one device, or several for a wildcard
-/// address. Guarded by the identifier.
+/// address. Under the identifier's lock.
 final class OwnPorts {
     private static final int EPHEMERAL_MIN = 0xC000;
     private static final int PORTS = 0x1_0000;

@@ -17,7 +17,7 @@ import verbena.verbs.spi.ConnectionService.Exchange;
 import verbena.verbs.spi.ConnectionService.OwnSide;
 
 /// The queue pair of one connection identifier: made by it, lent by the program, or only described by the program,
-/// which moves it itself. Guarded by the identifier.
+/// which moves it itself. Under the identifier's lock.
 final class OwnQueuePair {
     /// Q_Key of datagrams of the port space UDP (`RDMA_UDP_QKEY`).
     static final int UDP_QKEY = 0x0123_4567;

@@ -15,7 +15,7 @@ import verbena.verbs.Preview;
 /// @param retryCount attempts after the first without an answer, which the active side chooses for both; 7 where the
 ///     peer does not send it
 /// @param rnrRetryCount attempts of this side after an RNR NAK of the peer; 7 is without limit
-/// @param sharedReceiveQueue whether the peer's queue pair has a shared receive queue
+/// @param hasSharedReceiveQueue whether the peer's queue pair has a shared receive queue
 /// @param qpn number of the peer's queue pair, 24 bits
 /// @param qkey the Q_Key to send datagrams to the peer with; 0 for a connection
 /// @since 0.1
@@ -25,7 +25,7 @@ public record PeerParameters(
         int initiatorDepth,
         int retryCount,
         int rnrRetryCount,
-        boolean sharedReceiveQueue,
+        boolean hasSharedReceiveQueue,
         int qpn,
         int qkey) {
     /// Creates parameters that have arrived. For providers: programs only read them.

@@ -73,12 +73,15 @@ public final class ProcessCounters {
     /// @return ends it
     public static Runnable listen(Consumer<ProcessCounters> listener) {
         LISTENERS.add(listener);
-        List<ProcessCounters> known;
-        synchronized (ALL) {
-            known = List.copyOf(ALL.values());
-        }
-        known.forEach(listener);
+        all().forEach(listener);
         return () -> LISTENERS.remove(listener);
+    }
+
+    /// Returns those of each kind and name that this process has used.
+    public static List<ProcessCounters> all() {
+        synchronized (ALL) {
+            return List.copyOf(ALL.values());
+        }
     }
 
     /// Adds a thing that has opened.

@@ -104,13 +104,8 @@ public final class Providers {
         }
 
         @Override
-        public boolean isServed(long serviceId, Gid address) {
-            return inner.isServed(serviceId, address);
-        }
-
-        @Override
-        public boolean isKnownUnserved(long serviceId, Gid address) {
-            return inner.isKnownUnserved(serviceId, address);
+        public Served served(long serviceId, Gid address) {
+            return inner.served(serviceId, address);
         }
     }
 }

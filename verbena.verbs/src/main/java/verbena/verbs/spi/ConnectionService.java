@@ -152,7 +152,7 @@ public interface ConnectionService {
     /// @param type of the queue pair
     /// @param qpn its number, 24 bits
     /// @param qkey of datagrams; 0 otherwise
-    /// @param sharedReceiveQueue whether its receives are those of a shared receive queue, which the peer is
+    /// @param hasSharedReceiveQueue whether its receives are those of a shared receive queue, which the peer is
     ///     told
     /// @param parameters of the program: depths, retries, private data, secret
     @Preview
@@ -161,7 +161,7 @@ public interface ConnectionService {
             QpType type,
             int qpn,
             int qkey,
-            boolean sharedReceiveQueue,
+            boolean hasSharedReceiveQueue,
             ConnectionParameters parameters) {}
 
     /// A port of an identifier that asks a peer.

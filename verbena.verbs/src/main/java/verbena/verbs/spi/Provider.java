@@ -39,19 +39,21 @@ public interface Provider {
         return false;
     }
 
-    /// Returns whether a process within reach of the provider's devices has this service at an address of this host.
-    /// Opens no device.
-    ///
-    /// @param serviceId a port of a port space, as the communication manager names it (IBTA annex A11)
-    default boolean isServed(long serviceId, Gid address) {
-        return false;
+    /// Knowledge of a provider about a service at an address of this host.
+    @Preview
+    enum Served {
+        /// A process within reach of the provider's devices has it.
+        YES,
+        /// The provider knows every process that has the address, and none of them has the service.
+        NO,
+        /// The provider does not know.
+        UNKNOWN
     }
 
-    /// Returns whether the provider knows every process that has an address of this host, and none of them has this
-    /// service there. Opens no device.
+    /// Returns whether a process of this host has a service at an address. Opens no device.
     ///
-    /// @param serviceId as above
-    default boolean isKnownUnserved(long serviceId, Gid address) {
-        return false;
+    /// @param serviceId a port of a port space, as the communication manager names it (IBTA annex A11)
+    default Served served(long serviceId, Gid address) {
+        return Served.UNKNOWN;
     }
 }

@@ -104,7 +104,7 @@ final class NioPair implements Contender {
     private Result checked(Child client, Result result) throws Exception {
         Workers.order(client, Worker.CARRIED);
         JsonNode carried = Workers.answer(client, JsonNode.class);
-        if (carried.path("tcpConnections").asLong() > 0) {
+        if (carried.path("nio.tcp.connections").asLong() > 0) {
             throw new Child.Failed(name + ": a connection went by TCP");
         }
         return result;

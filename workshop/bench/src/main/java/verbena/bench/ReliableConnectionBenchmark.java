@@ -18,7 +18,7 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
-import verbena.transport.Counters;
+import verbena.transport.EngineCounters;
 import verbena.transport.ProtocolParts;
 import verbena.transport.QueuePairEvents;
 import verbena.transport.QueuePairParameters;
@@ -83,7 +83,7 @@ public class ReliableConnectionBenchmark {
                     completions,
                     completions,
                     memory,
-                    new Counters(),
+                    new EngineCounters(),
                     this));
             for (QpState to : new QpState[] {QpState.INIT, QpState.RTR, QpState.RTS}) {
                 QpState from = parameters.state;

@@ -7,6 +7,7 @@ import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import verbena.tools.report.Json;
+import verbena.verbs.Counters;
 
 /// One end of a contender, in a process of its own that stays warm from one measurement to the next. Takes one
 /// order per line, and answers with one line: `ok` and JSON, or `failed` and the reason. Ends with its input.
@@ -43,7 +44,7 @@ public final class Worker {
             try {
                 Object result = switch (line) {
                     case COMPILED -> compiled();
-                    case CARRIED -> carried();
+                    case CARRIED -> Counters.ofProcess();
                     default -> end.order(line.split(" ", -1));
                 };
                 answer = "ok " + Json.format(result);
@@ -57,16 +58,5 @@ public final class Worker {
 
     private static Map<String, Long> compiled() {
         return Map.of("millis", ManagementFactory.getCompilationMXBean().getTotalCompilationTime());
-    }
-
-    /// Returns the counters of channels. It finds the class by its name, because only the agent brings it.
-    private static Object carried() throws ReflectiveOperationException {
-        try {
-            return Class.forName("verbena.nio.NioCounters")
-                    .getMethod("snapshot")
-                    .invoke(null);
-        } catch (ClassNotFoundException e) {
-            return Map.of();
-        }
     }
 }

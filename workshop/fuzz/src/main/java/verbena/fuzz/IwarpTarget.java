@@ -8,7 +8,7 @@ import java.util.EnumSet;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.zip.CRC32C;
-import verbena.transport.Counters;
+import verbena.transport.EngineCounters;
 import verbena.transport.ProtocolParts;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.iwarp.IwarpConnection;
@@ -102,7 +102,7 @@ final class IwarpTarget {
                 completions,
                 completions,
                 memory,
-                new Counters(),
+                new EngineCounters(),
                 new NoEvents()));
         connection.start(
                 new StreamTerms(

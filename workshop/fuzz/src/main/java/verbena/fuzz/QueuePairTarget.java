@@ -7,7 +7,7 @@ import java.util.EnumSet;
 import java.util.Set;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
-import verbena.transport.Counters;
+import verbena.transport.EngineCounters;
 import verbena.transport.ProtocolParts;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.QueuePairProtocol;
@@ -159,7 +159,7 @@ final class QueuePairTarget {
                 completions,
                 completions,
                 memory,
-                new Counters(),
+                new EngineCounters(),
                 new NoEvents());
         protocol = switch (transport) {
             case UC -> new UnreliableConnection(parts);

@@ -19,6 +19,7 @@ import verbena.nic.link.MessageBlock;
 import verbena.nic.link.Seal;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
+import verbena.verbs.spi.Provider.Served;
 import verbena.wire.Frame;
 
 /// An address whose UDP port several links of this host share, in one process or in several of one user.
@@ -89,22 +90,17 @@ public final class SharedAddress {
         return gid + scope + "/" + port;
     }
 
-    /// Returns whether links share the service's address, of any user, and none of them serves it. Links that do not
-    /// share have no slots, and are not known. Any thread; opens no link.
-    public static boolean isKnownUnserved(Service service, int port) {
-        Set<String> names = names(service, port);
-        return names.stream().anyMatch(name -> name.startsWith(SLOT)) && !names.contains(service.name());
-    }
-
-    /// Returns whether a link that shares the service's address, of any user, serves it. Any thread; opens no link.
-    public static boolean isKnownServed(Service service, int port) {
-        return names(service, port).contains(service.name());
-    }
-
-    private static Set<String> names(Service service, int port) {
-        return service.address().isLinkLocal()
-                ? Set.of() // its interface is not known here
-                : PeerSockets.names(place(service.address(), "", port));
+    /// Returns whether a link that shares the service's address, of any user, serves it. Links that do not share have
+    /// no slots, and are not known. Any thread; opens no link.
+    public static Served served(Service service, int port) {
+        if (service.address().isLinkLocal()) {
+            return Served.UNKNOWN; // its interface is not known here
+        }
+        Set<String> names = PeerSockets.names(place(service.address(), "", port));
+        if (names.contains(service.name())) {
+            return Served.YES;
+        }
+        return names.stream().anyMatch(name -> name.startsWith(SLOT)) ? Served.NO : Served.UNKNOWN;
     }
 
     // --- opening

@@ -10,7 +10,6 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.Optional;
 import verbena.interop.netty.NettyWay;
-import verbena.netty.NettyCounters;
 import verbena.netty.VerbenaChannelOption;
 import verbena.netty.VerbenaIoHandler;
 import verbena.netty.VerbenaServerSocketChannel;
@@ -18,6 +17,7 @@ import verbena.netty.VerbenaSocketChannel;
 import verbena.stream.StreamChannel;
 import verbena.stream.StreamOptions;
 import verbena.verbs.Context;
+import verbena.verbs.Counters;
 import verbena.verbs.Device;
 
 /// Verbena's own transport. The runner names the device and the file for the counters, by system properties.
@@ -54,6 +54,13 @@ public final class NativeWay implements NettyWay {
         return device.map(StreamOptions.defaults()::withDevice).orElseGet(StreamOptions::defaults);
     }
 
+    /// Returns the counters in the form of the summary of `verbena.nio`.
+    private static String summary() {
+        var all = Counters.ofProcess();
+        return "rdma-connections=" + all.get("netty.connections") + " rdma-in=" + all.get("netty.in.bytes")
+                + " rdma-out=" + all.get("netty.out.bytes") + " rdma-direct=" + all.get("netty.out.direct.bytes");
+    }
+
     /// Closing the device shows that nothing was left behind.
     @Override
     public void end() throws IOException, InterruptedException {
@@ -63,7 +70,7 @@ public final class NativeWay implements NettyWay {
         device.ifPresent(Context::close);
         Files.writeString(
                 Path.of(System.getProperty("interop.summary")),
-                NettyCounters.snapshot() + "\n",
+                summary() + "\n",
                 StandardOpenOption.CREATE,
                 StandardOpenOption.APPEND);
     }

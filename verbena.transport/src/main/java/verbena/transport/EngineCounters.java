@@ -8,28 +8,28 @@ import org.jspecify.annotations.Nullable;
 
 /// The counters of one engine, or of one of its queue pairs. Only the engine counts; any thread may read and
 /// sees values that are at most a moment old.
-public final class Counters {
+public final class EngineCounters {
     private static final VarHandle CELL = MethodHandles.arrayElementVarHandle(long[].class);
     private static final PacketFate[] FATES = PacketFate.values();
     private static final Counter[] COUNTERS = Counter.values();
 
-    private final @Nullable Counters whole;
+    private final @Nullable EngineCounters whole;
     private final long[] fates = new long[FATES.length];
     private final long[] counters = new long[COUNTERS.length];
 
     /// Creates counters that are all zero.
-    public Counters() {
+    public EngineCounters() {
         whole = null;
     }
 
-    private Counters(Counters whole) {
+    private EngineCounters(EngineCounters whole) {
         this.whole = whole;
     }
 
     /// Creates the counters of a part. What the part counts is counted here too, except by [#received] and
     /// [#sent].
-    public Counters part() {
-        return new Counters(this);
+    public EngineCounters part() {
+        return new EngineCounters(this);
     }
 
     /// Counts one packet's fate. Only the engine calls it.
