@@ -20,12 +20,14 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import verbena.stream.StreamChannel;
 import verbena.stream.StreamOptions;
 
 /// Connections that begin by TCP, and go on by RDMA.
+@ExtendWith(BesideBusyThreads.class)
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 class MovingTest {
     private final RdmaSelectorProvider atOnce = new RdmaSelectorProvider(Pace.ofMillis(0, 0));

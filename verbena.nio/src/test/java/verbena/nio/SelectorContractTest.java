@@ -25,10 +25,12 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /// What the javadoc of [Selector] and [SelectionKey] promises. The JDK's own selectors keep it too.
+@ExtendWith(BesideBusyThreads.class)
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 @SuppressWarnings("try") // closing is what some tests are about
 class SelectorContractTest {

@@ -37,11 +37,13 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /// What the javadoc of [SocketChannel] and [ServerSocketChannel] promises. The JDK's own channels keep it too.
+@ExtendWith(BesideBusyThreads.class)
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 @SuppressWarnings("try") // closing is what some tests are about
 class SocketChannelContractTest {

@@ -60,7 +60,7 @@ class MovingExploredTest {
     /// One thing goes wrong.
     @Test
     void threadsThatWaitGoBackAndSomethingFails() {
-        Explorer.assumeDrawn(1, 3);
+        Explorer.assumeDrawn(1, 6);
         explore("threads that wait, and back, with a fault", new Kind(0, 0, false, true, true), 1);
     }
 
@@ -84,7 +84,7 @@ class MovingExploredTest {
 
     @Test
     void bothEndsGoBackAndSomethingFails() {
-        Explorer.assumeDrawn(1, 3);
+        Explorer.assumeDrawn(4, 6);
         explore("ends of data, and back, with a fault", new Kind(0, 0, false, false, true), 1);
     }
 

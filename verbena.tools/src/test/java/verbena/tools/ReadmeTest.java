@@ -133,7 +133,8 @@ class ReadmeTest {
     void theReadmeAndThePageOfBuildingNameTheSameTimes() throws Exception {
         String readme = Files.readString(ROOT.resolve("README.md"));
         String hacking = Files.readString(ROOT.resolve("HACKING.md"));
-        var build = Pattern.compile("build then takes (.*?) s on two idle cores").matcher(readme);
+        var build =
+                Pattern.compile("build then takes (.*?) s on two idle cores").matcher(readme);
         var tests = Pattern.compile("runs the tests drawn for this commit, in about (\\d+) minutes")
                 .matcher(readme);
         assertThat(build.find() && tests.find()).isTrue();

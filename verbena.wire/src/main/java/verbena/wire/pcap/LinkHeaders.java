@@ -127,7 +127,7 @@ final class LinkHeaders {
             case 0x22F3 ->
                 at + TRILL_BYTES > bytes.byteSize()
                         ? TRUNCATED
-                        : found(TYPE_BRIDGED, at + TRILL_BYTES + 4 * (BigEndian.u16(bytes, at) >>> 6 & 0x1F));
+                        : found(TYPE_BRIDGED, at + TRILL_BYTES + 4L * (BigEndian.u16(bytes, at) >>> 6 & 0x1F));
             case TYPE_NSH -> nsh(bytes, at);
             case 0x4305 -> batman(bytes, at);
             default -> value < TYPE_MIN ? snap(bytes, at) : found(value, at);
@@ -145,7 +145,7 @@ final class LinkHeaders {
         if (at + NSH_BYTES > bytes.byteSize()) {
             return TRUNCATED;
         }
-        long behind = at + 4 * (BigEndian.u8(bytes, at + 1) & 0x3F);
+        long behind = at + 4L * (BigEndian.u8(bytes, at + 1) & 0x3F);
         return switch (BigEndian.u8(bytes, at + 3)) {
             case 1 -> found(TYPE_IPV4, behind);
             case 2 -> found(TYPE_IPV6, behind);
@@ -217,7 +217,7 @@ final class LinkHeaders {
         return switch (family) {
             case 2 -> found(TYPE_IPV4, 4);
             case 10, 23, 24, 28, 30 -> found(TYPE_IPV6, 4);
-            default -> found(FAMILY | family & 0xFFFF, 4);
+            default -> found(FAMILY | (family & 0xFFFF), 4);
         };
     }
 
