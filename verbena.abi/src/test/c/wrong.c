@@ -2,7 +2,6 @@
  * does all of that right. One process, two queue pairs of one device. */
 #include "check.h"
 #include <signal.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 enum { BYTES = 4096 };
@@ -119,18 +118,6 @@ static void leaked(int wrong) {
     }
 }
 
-static void unmapped(int wrong) {
-    char *brief = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    struct ibv_mr *over = ibv_reg_mr(pd, brief, BYTES, IBV_ACCESS_LOCAL_WRITE); /* place of unmapped */
-    if (wrong) {
-        EXPECT_CODE(0, munmap(brief, BYTES));
-    }
-    EXPECT_CODE(0, ibv_dereg_mr(over));
-    if (!wrong) {
-        EXPECT_CODE(0, munmap(brief, BYTES));
-    }
-}
-
 static void small(int wrong) {
     enum { RECEIVES = 16 };
     struct ibv_cq *few = ibv_create_cq(context, wrong ? RECEIVES / 4 : RECEIVES, NULL, NULL, 0); /* place of small */
@@ -164,7 +151,7 @@ static const struct {
     const char *name;
     void (*run)(int wrong);
 } programs[] = {{"changed", changed}, {"unfenced", unfenced}, {"shared", shared}, {"cleared", cleared}, {"echoed", echoed},
-    {"stuck", stuck}, {"closed", closed}, {"leaked", leaked}, {"unmapped", unmapped}, {"small", small}};
+    {"stuck", stuck}, {"closed", closed}, {"leaked", leaked}, {"small", small}};
 
 int main(int count, char **names) {
     if (count != 2) {

@@ -30,7 +30,7 @@ public enum Rule {
             Grade.ERROR,
             "bytes of a posted receive or of the target of a READ changed before it was complete",
             "ibv_post_recv(3), ibv_post_send(3): a request's buffers belong to the device until you have polled its completion",
-            "the program overwrites what has come, or the card what the program has written",
+            "the program overwrites the arrived bytes, or the card overwrites the program's",
             "write to the buffer before the request is posted, or after its completion was taken"),
     ARENA_CLOSED(
             Grade.ERROR,
@@ -306,7 +306,7 @@ public enum Rule {
             Grade.COST,
             "one thread polls many completion queues, each of one queue pair",
             "ibv_create_qp(3): queue pairs may share a completion queue; wc.qp_num says whose a completion is",
-            "each poll in vain takes a line of the cache, and the card's writes are spread over all queues",
+            "each empty poll loads a cache line, and the card's writes are spread over all queues",
             "give the queue pairs of a thread one completion queue"),
     LEAK(
             Grade.COST,

@@ -6,7 +6,8 @@ import java.util.TreeMap;
 import verbena.verbs.counting.ProcessCounters;
 
 /// The counters of this process: devices, connections, streams, messages, and the integrations. JMX, Micrometer and
-/// OpenTelemetry have the same, under the same names. `docs/observe.md` has the table of the names. Any thread may read
+/// OpenTelemetry have the same, under names made from these. `docs/observe.md` has the table of the names. Any thread
+/// may read
 /// them at any time.
 ///
 /// A device, a queue pair and a worker also have `counters()` of their own, in the same form.

@@ -56,24 +56,15 @@ final class Regions extends Watcher {
     public void onUnregister(TrackedRegion region) {
         CallPlace here = CallPlace.here();
         MemorySegment memory = region.memory();
-        if (region.isRegistered() && memory != null) {
-            checkMemory(region, memory, here);
-        }
-        checkBusy(region, "closed", here);
-    }
-
-    private void checkMemory(TrackedRegion region, MemorySegment memory, CallPlace here) {
-        boolean isClosed = !memory.scope().isAlive();
-        if (isClosed || Mappings.isGone(memory)) {
+        if (region.isRegistered() && memory != null && !memory.scope().isAlive()) {
             findings.tell(
                     Rule.ARENA_CLOSED,
-                    isClosed
-                            ? "the arena of a region's memory was closed before the region."
-                            : "a region's memory was unmapped before the region was closed.",
+                    "the arena of a region's memory was closed before the region.",
                     here,
                     "it was registered",
                     region.made());
         }
+        checkBusy(region, "closed", here);
     }
 
     @Override

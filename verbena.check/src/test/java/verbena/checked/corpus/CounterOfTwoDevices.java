@@ -4,7 +4,7 @@ import verbena.check.Rule;
 import verbena.verbs.Access;
 import verbena.verbs.QueuePairOptions;
 
-/// A counter is registered with two devices, and each of two peers counts through another one.
+/// A counter is registered with two devices, and two peers count through different devices.
 final class CounterOfTwoDevices implements Program {
     @Override
     public Rule rule() {

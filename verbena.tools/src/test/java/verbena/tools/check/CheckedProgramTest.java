@@ -139,8 +139,6 @@ class CheckedProgramTest {
                 .contains("V-SEND-OVERLAP luck", line("place of receive", "receive", level));
         assertThat(runWrong("closed", costs, level))
                 .contains("V-KEY-CLOSED error", line("place of closed", "closed", level));
-        assertThat(runWrong("unmapped", costs, level))
-                .contains("V-ARENA-CLOSED error", line("place of unmapped", "unmapped", level));
         assertThat(runWrong("small", costs, level))
                 .contains("V-QUEUE-SMALL luck", line("place of small", "small", level));
         assertThat(runWrong("leaked", costs, level)).contains("V-LEAK cost", line("place of leaked", "leaked", level));
