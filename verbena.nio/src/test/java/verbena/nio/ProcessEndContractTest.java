@@ -14,7 +14,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,12 +27,8 @@ class ProcessEndContractTest {
     /// What goes without a reader.
     private static final int BYTES = 100_000;
 
-    private static final int BUSY_THREADS = 3;
-
     @TempDir
     Path folder;
-
-    private volatile boolean isDone;
 
     /// The reader begins when the process has gone.
     @ParameterizedTest
@@ -56,10 +51,8 @@ class ProcessEndContractTest {
     @ParameterizedTest
     @ValueSource(strings = {"return", "writing"})
     void besideBusyThreadsToo(String how) throws Exception {
-        List<Thread> busy = Stream.generate(() -> Thread.ofPlatform().daemon().start(this::spin))
-                .limit(BUSY_THREADS)
-                .toList();
-        try (ServerSocketChannel listener = listener()) {
+        try (BusyThreads _ = new BusyThreads();
+                ServerSocketChannel listener = listener()) {
             Process process = start(listener, how);
             try (SocketChannel server = listener.accept()) {
                 readToTheEnd(server);
@@ -68,17 +61,6 @@ class ProcessEndContractTest {
             } finally {
                 process.destroyForcibly();
             }
-        } finally {
-            isDone = true;
-            for (Thread each : busy) {
-                each.join();
-            }
-        }
-    }
-
-    private void spin() {
-        while (!isDone) {
-            Thread.onSpinWait();
         }
     }
 

@@ -21,8 +21,7 @@ import verbena.wire.BigEndian;
 import verbena.wire.roce.RoceV2;
 
 /// The unread datagrams in the sockets of a link's ports at all addresses of this host. A look at the kernel's table
-/// takes
-/// some 40 µs, so the connections whose timers run out together share one. For one thread at a time.
+/// takes some 40 µs, so the connections whose timers run out together share one. For one thread at a time.
 final class UnreadDatagrams implements UnreadSockets {
     /// The time that a look counts for.
     static final long FRESH_NANOS = 1_000_000;
