@@ -62,6 +62,7 @@ public final class LinuxUdpLink extends UdpLink implements ServiceClaims, Packet
     private final UdpSockets sockets;
     private final UdpInbox inbox;
     private final UdpOutbox outbox;
+    private final UnreadDatagrams unread;
 
     /// The sockets of the own addresses, those of a second port, then those of groups. The array never changes, but
     /// is replaced. The sleeping thread reads it.
@@ -121,6 +122,11 @@ public final class LinuxUdpLink extends UdpLink implements ServiceClaims, Packet
             receivers = all;
             inbox.receiveFrom(all);
             outbox = new UdpOutbox(linux, outgoing, all, port, sockets.canSegment(), this::refuse);
+            int[] ports = Arrays.stream(all)
+                    .mapToInt(socket -> socket.port)
+                    .distinct()
+                    .toArray();
+            unread = new UnreadDatagrams(linux, ports, System::nanoTime);
             receiveBufferBytes = sockets.smallestBuffer(own, LinuxAbi.SO_RCVBUF);
             sendBufferBytes = sockets.smallestBuffer(own, LinuxAbi.SO_SNDBUF);
         } catch (LinkException e) {
@@ -339,7 +345,7 @@ public final class LinuxUdpLink extends UdpLink implements ServiceClaims, Packet
     @Override
     public Map<Integer, Integer> unread(Gid address) {
         try (Occupancy.Stay stay = occupancy.move()) {
-            return stay == null ? Map.of() : outbox.unread(address);
+            return stay == null ? Map.of() : unread.unread(address);
         }
     }
 

@@ -3,8 +3,6 @@ package verbena.nic.link.udp;
 import static verbena.foreign.linux.LinuxAbi.IPPROTO_IP;
 import static verbena.foreign.linux.LinuxAbi.IPPROTO_IPV6;
 
-import java.util.Arrays;
-import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import verbena.foreign.linux.LinuxAbi;
@@ -31,7 +29,6 @@ final class UdpOutbox {
     private final UdpSocket[] sockets;
     private final int port;
     private final Consumer<Frame> refused;
-    private final UnreadDatagrams unread;
     /// The number of packets in each message of `outgoing`.
     private final int[] packetsOf = new int[MessageBlock.COUNT];
     /// Whether messages of several packets can be sent at all.
@@ -61,18 +58,6 @@ final class UdpOutbox {
         this.port = port;
         this.segmenting = segmenting;
         this.refused = refused;
-        unread = new UnreadDatagrams(
-                linux,
-                Arrays.stream(sockets)
-                        .mapToInt(socket -> socket.port)
-                        .distinct()
-                        .toArray(),
-                System::nanoTime);
-    }
-
-    /// Implements [verbena.nic.link.UnreadSockets#unread].
-    Map<Integer, Integer> unread(Gid address) {
-        return unread.unread(address);
     }
 
     /// Implements [Link#transmit].

@@ -27,6 +27,7 @@ final class UnreadDatagrams implements UnreadSockets {
     static final long FRESH_NANOS = 1_000_000;
 
     private static final int STATES_ALL = -1;
+    private static final int[] FAMILIES = {LinuxAbi.AF_INET, LinuxAbi.AF_INET6};
 
     private final LinuxSockets linux;
     private final LongSupplier clock;
@@ -50,24 +51,25 @@ final class UnreadDatagrams implements UnreadSockets {
             hasLooked = true;
             lookedNanos = now;
             unread.clear();
-            for (int port : ports) {
-                look(port, LinuxAbi.AF_INET);
-                look(port, LinuxAbi.AF_INET6);
-            }
+            look();
         }
         return unread.getOrDefault(address, Map.of());
     }
 
-    private void look(int port, int family) {
+    private void look() {
+        int user = LinuxSockets.effectiveUser();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment question = SocketQuestion.allocate(arena, InetDiagReqV2.BYTES);
             MemorySegment body = question.asSlice(Nlmsghdr.BYTES);
-            body.set(JAVA_BYTE, InetDiagReqV2.SDIAG_FAMILY, (byte) family);
             body.set(JAVA_BYTE, InetDiagReqV2.SDIAG_PROTOCOL, (byte) LinuxAbi.IPPROTO_UDP);
             body.set(JAVA_INT, InetDiagReqV2.IDIAG_STATES, STATES_ALL);
-            BigEndian.put16(body, InetDiagReqV2.ID + InetDiagSockid.IDIAG_SPORT, port);
-            int user = LinuxSockets.effectiveUser();
-            SocketQuestion.ask(linux, question, socket -> add(family, socket, user));
+            for (int port : ports) {
+                BigEndian.put16(body, InetDiagReqV2.ID + InetDiagSockid.IDIAG_SPORT, port);
+                for (int family : FAMILIES) {
+                    body.set(JAVA_BYTE, InetDiagReqV2.SDIAG_FAMILY, (byte) family);
+                    SocketQuestion.ask(linux, question, socket -> add(family, socket, user));
+                }
+            }
         }
     }
 
