@@ -503,6 +503,9 @@ public final class LinuxUdpLink extends UdpLink implements ServiceClaims, Packet
         }
         bell.close();
         timer.close();
+        if (Arrays.stream(shared).anyMatch(SharedAddress::hasNeighbours)) {
+            inbox.passOn(receivers, Frame.allocate(arena.allocate(Frame.SLOT_BYTES, 64)));
+        }
         for (UdpSocket socket : receivers) {
             socket.close();
         }

@@ -37,6 +37,8 @@ final class UdpInbox {
     /// The same beside a second port: the messages of an agreement, which come to one of the two, may wait longer.
     private static final int FAVOURS_MAX_OF_TWO = 64;
     private static final int NONE = -1;
+    /// The number of batches that are taken from a socket when the link closes.
+    private static final int LAST_BATCHES = 64;
 
     private final Seal seal;
     private final AtomicLong malformed;
@@ -130,17 +132,44 @@ final class UdpInbox {
     ///
     /// @param all the sockets of the last [#receiveFrom]
     void land(UdpSocket[] all, int wanted) {
+        begin();
+        if (all.length == 1) {
+            land(all[0], wanted);
+        } else {
+            landFromReady(all, wanted);
+        }
+    }
+
+    /// Passes on what has arrived for neighbours, and drops the rest, because the link closes. Takes no more than some
+    /// thousand messages from a socket, however many come meanwhile.
+    ///
+    /// @param frames free
+    void passOn(UdpSocket[] all, Frame[] frames) {
+        handOutAll(frames);
+        for (UdpSocket socket : all) {
+            boolean isLeft = socket.sharing != null;
+            for (int i = 0; i < LAST_BATCHES && isLeft; i++) {
+                begin();
+                land(socket, MessageBlock.COUNT);
+                isLeft = hasArrivals();
+                handOutAll(frames);
+            }
+        }
+    }
+
+    private void handOutAll(Frame[] frames) {
+        while (hasArrivals()) {
+            int _ = handOut(frames, 0, frames.length);
+        }
+    }
+
+    private void begin() {
         assert !hasArrivals() : "what has arrived is handed out first";
         prepareReceive(arrived);
         more = false;
         arrived = 0;
         message = 0;
         consumed = 0;
-        if (all.length == 1) {
-            land(all[0], wanted);
-        } else {
-            landFromReady(all, wanted);
-        }
     }
 
     /// Receives from the sockets that a poll shows to have packets. For fairness each gets its share of `wanted`,

@@ -277,6 +277,26 @@ class SharedAddressTest {
         }
     }
 
+    /// When a link leaves, the last one takes its index in the kernel's group. Until the next survey the kernel hands
+    /// that one's packets to any link.
+    @Test
+    void aLinkThatClosesPassesOnWhatItHasNotRead() {
+        IntStream.range(0, 3).forEach(_ -> join());
+        awaitSteering(peer);
+        UdpLink last = links.getLast();
+        leave(links.getFirst());
+        List<UdpLink> peers =
+                Stream.generate(() -> LinkBench.openAnywhere(ALONE)).limit(20).toList();
+        try {
+            peers.forEach(each -> send(each, last, last.slot(), 1));
+            leave(links.getFirst());
+            receive(peers.size());
+            assertThat(arrived.get(last)).hasSize(peers.size());
+        } finally {
+            peers.forEach(UdpLink::close);
+        }
+    }
+
     @Test
     void aLinkWithSeveralAddressesHasOneSlotAndSharesEach() {
         InetAddress second = LoopbackAddress.find(RoceV2.UDP_PORT);
