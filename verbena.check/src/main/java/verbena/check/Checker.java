@@ -103,7 +103,7 @@ public final class Checker {
 
     /// Hears of a look at a completion queue.
     public void onPoll(TrackedQueue queue, boolean found) {
-        queue.polled();
+        queue.polled(found);
         for (Watcher each : hearing(Event.POLL)) {
             each.onPoll(queue, found);
         }

@@ -130,7 +130,7 @@ public final class Recorder extends Watcher {
     }
 
     @Override
-    public synchronized void onWait(List<TrackedQueue> queues) {
+    public synchronized void onWait(List<TrackedQueue> queues, boolean isAll) {
         sleeps++;
     }
 

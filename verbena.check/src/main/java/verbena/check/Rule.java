@@ -70,9 +70,9 @@ public enum Rule {
             "add 40 bytes to each receive, and read the data after them"),
     NO_RECEIVE(
             Grade.LUCK,
-            "a message was posted although the peer has no receive, and RNR retries are limited",
+            "a message was posted although the peer has no receive, and RNR retries are limited, or there are none",
             "IBTA 9.7.5.2.8: the peer answers with an RNR NAK; after the attempts the request ends with RNR_RETRY_EXC_ERR",
-            "the connection ends when the peer is slower than the attempts last",
+            "the connection ends when the peer is slower than the attempts last; an unreliable one loses the message",
             "post receives before the peer may send, and count credits"),
     RNR_WAIT(
             Grade.COST,
@@ -106,10 +106,10 @@ public enum Rule {
             "ask for a completion at least once in a queue's length, and take it"),
     ARM_LOST(
             Grade.LUCK,
-            "a thread waits for a notification and has not polled since it armed the queue",
-            "ibv_req_notify_cq(3): what completed before the call causes no notification",
-            "if the completion comes first, the thread sleeps forever",
-            "poll until the queue is empty after arm(), then wait"),
+            "a thread waits for a notification that may never come",
+            "ibv_req_notify_cq(3): each call asks for one notification, and what completed before causes none",
+            "if the completion has come already, the thread sleeps forever",
+            "call arm() again for each event, poll until the queue is empty, then wait"),
     STATUS_IGNORED(
             Grade.ERROR,
             "a request was posted on a queue pair whose failure this thread has seen",

@@ -6,6 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import verbena.check.TrackedRequest.Flag;
 import verbena.verbs.QpState;
+import verbena.verbs.QpType;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairAttributes;
 import verbena.verbs.QueuePairOptions;
@@ -260,6 +261,20 @@ public final class TrackedPair extends TrackedObject implements TrackedQueue.Sou
         boolean sends =
                 queue == queues.send && sendsUnderWay().stream().anyMatch(request -> request.has(Flag.SIGNALED));
         return sends || (queue == queues.receive && !queues.receives.isEmpty());
+    }
+
+    @Override
+    public int known(TrackedQueue queue) {
+        int known = 0;
+        if (queue == queues.send) {
+            for (TrackedRequest each : sendsUnderWay()) {
+                known += each.has(Flag.SIGNALED) ? 1 : 0;
+            }
+        }
+        TrackedPair from = queue == queues.receive && options.type() == QpType.RC && !queues.receives.isShared()
+                ? peer // known since its first message
+                : null;
+        return from == null ? known : known + queues.receives.known(from.messages());
     }
 
     /// Returns the thread that has taken the completion of a failed request; null when none has.

@@ -1,5 +1,6 @@
 package verbena.check;
 
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -12,6 +13,10 @@ public final class TrackedQueue extends TrackedObject {
     public interface Source {
         /// Returns whether a request of it may have completed into `queue` by now.
         boolean mayHaveCompleted(TrackedQueue queue);
+
+        /// Returns how many of its completions in `queue` the program may find there now, as far as both ends are
+        /// known.
+        int known(TrackedQueue queue);
     }
 
     /// The receives of a shared queue that complete into this completion queue, or may.
@@ -25,10 +30,20 @@ public final class TrackedQueue extends TrackedObject {
         TrackedRequest take(long wrId);
     }
 
-    /// One arming that no poll has followed.
+    /// One arming that no poll has followed which found the queue empty.
     ///
-    /// @param mayHaveMissed whether something could have completed before
-    public record Armed(CallPlace place, boolean mayHaveMissed) {}
+    /// @param mayHaveMissed whether something could have completed before that no poll has found since
+    /// @param known the completions that could
+    /// @param isPolled whether a poll has found something since
+    public record Armed(CallPlace place, boolean mayHaveMissed, int known, boolean isPolled) {}
+
+    /// What a thread has to know of a queue before it waits.
+    ///
+    /// @param by who armed the queue last, or made it
+    /// @param due the armings that have given no event yet; more than can give one, where two were for one event
+    /// @param taken where the last event was taken; null when a poll or an arming has followed
+    /// @param polls the looks at all queues of the channel until then
+    public record Notice(Thread by, int due, @Nullable CallPlace taken, long polls) {}
 
     /// Looks in vain at a queue. Several threads may look at once: too few are enough, because it is for costs.
     public static final class Looks {
@@ -70,7 +85,10 @@ public final class TrackedQueue extends TrackedObject {
     private final Set<Shared> shared = ConcurrentHashMap.newKeySet();
     private final Set<Shared> extended = ConcurrentHashMap.newKeySet();
     private volatile @Nullable Armed armed;
+    private volatile Notice notice = new Notice(Thread.currentThread(), 0, null, 0);
     private volatile long polls;
+    /// The thread that has polled last; null when none has, and no event was taken either.
+    private volatile @Nullable Object poller;
 
     public TrackedQueue(CompletionQueue queue, CallPlace made) {
         super(queue.toString(), made);
@@ -109,23 +127,65 @@ public final class TrackedQueue extends TrackedObject {
         due.addAndGet(change);
     }
 
-    /// Returns the last arming, when no poll has followed; null otherwise.
-    public @Nullable Armed armed() {
-        return armed;
-    }
-
     /// Notes an arming.
     public void arm(CallPlace place) {
         boolean mayHaveMissed = false;
         for (Source each : sources) {
             mayHaveMissed |= each.mayHaveCompleted(this);
         }
-        armed = new Armed(place, mayHaveMissed);
+        armed = new Armed(place, mayHaveMissed, known(), false);
+        notice = new Notice(Thread.currentThread(), notice.due + 1, null, 0);
+    }
+
+    private int known() {
+        int known = 0;
+        for (Source each : sources) {
+            known += each.known(this);
+        }
+        return known;
+    }
+
+    /// Returns the last arming after which a completion may lie in the queue, if there is one, without a notification
+    /// to come: nothing that was posted later will cause one.
+    public @Nullable Armed missed() {
+        Armed last = armed;
+        if (last == null || !last.mayHaveMissed || !isPolledHere()) {
+            return null;
+        }
+        return last.isPolled && known() > last.known ? null : last;
+    }
+
+    /// Notes that this thread has taken an event of the queue.
+    ///
+    /// @param all the looks at all queues of its channel so far
+    public void eventTaken(CallPlace place, long all) {
+        Notice last = notice;
+        boolean isMine = last.by == Thread.currentThread();
+        notice = new Notice(last.by, Math.max(0, last.due - 1), isMine ? place : null, all);
+        if (poller == null) {
+            poller = this; // which is no thread: who will poll is not known yet
+        }
+    }
+
+    /// Returns whether this thread is the one that polls the queue, as far as that is known. A thread that takes
+    /// events and hands the queues to others is not.
+    public boolean isPolledHere() {
+        return poller == null || poller == Thread.currentThread();
+    }
+
+    /// Returns what a thread has to know before it waits.
+    public Notice notice() {
+        return notice;
     }
 
     /// Returns what the rules on polling have kept.
     public Looks looks() {
         return looks;
+    }
+
+    /// Returns the looks at all of these queues.
+    public static long polls(List<TrackedQueue> queues) {
+        return queues.stream().mapToLong(TrackedQueue::polls).sum();
     }
 
     /// Returns a number that changes with each look.
@@ -136,10 +196,18 @@ public final class TrackedQueue extends TrackedObject {
     /// Notes that the program has looked.
     @SuppressWarnings(
             "NonAtomicVolatileUpdate") // too few of several threads are enough: it says whether there were any
-    void polled() {
+    void polled(boolean found) {
         polls++;
-        if (armed != null) {
-            armed = null;
+        Thread me = Thread.currentThread();
+        if (poller != me) {
+            poller = me;
+        }
+        Armed last = armed;
+        if (last != null) {
+            armed = found && last.known > 1 ? new Armed(last.place, true, last.known - 1, true) : null;
+        }
+        if (notice.taken != null) {
+            notice = new Notice(notice.by, notice.due, null, 0);
         }
     }
 }

@@ -186,6 +186,11 @@ public final class TrackedReceives implements TrackedQueue.Shared {
         return posted.isEmpty();
     }
 
+    /// Returns how many of so many messages have a receive whose completion the program has not taken.
+    synchronized int known(long messages) {
+        return (int) Math.max(0, Math.min(messages, total) - (total - posted.size()));
+    }
+
     /// Returns how many were ever posted.
     public synchronized long total() {
         return total;

@@ -130,7 +130,8 @@ public abstract class Watcher {
     /// Hears that a thread is about to wait on a channel.
     ///
     /// @param queues those that report there
-    public void onWait(List<TrackedQueue> queues) {}
+    /// @param isAll whether the thread waits for this channel alone, and no event is there
+    public void onWait(List<TrackedQueue> queues, boolean isAll) {}
 
     /// Hears that the process ends.
     ///

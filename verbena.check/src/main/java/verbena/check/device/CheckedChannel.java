@@ -5,12 +5,14 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BooleanSupplier;
+import verbena.check.CallPlace;
 import verbena.check.TrackedQueue;
 import verbena.check.Watcher.Event;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
 import verbena.verbs.WaitSource;
+import verbena.verbs.internal.WaitableChannel;
 
 /// The layer in front of a completion channel.
 class CheckedChannel extends CheckedObject<CompletionChannel> implements CompletionChannel, WaitSource {
@@ -26,11 +28,24 @@ class CheckedChannel extends CheckedObject<CompletionChannel> implements Complet
     }
 
     /// Tells that a thread is about to wait.
-    final void waiting() {
-        layer().checker().hear(Event.WAIT, watcher -> watcher.onWait(queues));
+    ///
+    /// @param isAlone whether it waits for this channel alone
+    final void waiting(boolean isAlone) {
+        layer().checker().hear(Event.WAIT, watcher -> watcher.onWait(queues, isAlone && !hasEvent()));
     }
 
-    final CompletionQueue outer(CompletionQueue queue) {
+    /// Returns whether an event is there, as far as that is known.
+    private boolean hasEvent() {
+        return inner() instanceof WaitableChannel known && known.notifications() > 0;
+    }
+
+    /// Handles an event that the program takes.
+    final CompletionQueue taken(CompletionQueue queue) {
+        for (TrackedQueue each : queues) {
+            if (each.queue() == queue) {
+                each.eventTaken(CallPlace.here(), TrackedQueue.polls(queues));
+            }
+        }
         return layer().known(CompletionQueue.class, queue).orElse(queue);
     }
 
@@ -41,19 +56,19 @@ class CheckedChannel extends CheckedObject<CompletionChannel> implements Complet
 
     @Override
     public final Optional<CompletionQueue> await(Duration timeout) throws InterruptedException {
-        waiting();
-        return inner().await(timeout).map(this::outer);
+        waiting(true);
+        return inner().await(timeout).map(this::taken);
     }
 
     @Override
     public final CompletionQueue await() throws InterruptedException {
-        waiting();
-        return outer(inner().await());
+        waiting(true);
+        return taken(inner().await());
     }
 
     @Override
     public final Optional<CompletionQueue> poll() {
-        return inner().poll().map(this::outer);
+        return inner().poll().map(this::taken);
     }
 
     @Override
@@ -96,7 +111,7 @@ class CheckedChannel extends CheckedObject<CompletionChannel> implements Complet
 
         @Override
         public boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
-            waiting();
+            waiting(false);
             return place.attend(isOver, nanos);
         }
 

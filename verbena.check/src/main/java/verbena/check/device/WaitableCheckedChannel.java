@@ -23,7 +23,7 @@ final class WaitableCheckedChannel extends CheckedChannel implements WaitableCha
 
     @Override
     public Optional<CompletionQueue> take() {
-        return waitable.take().map(this::outer);
+        return waitable.take().map(this::taken);
     }
 
     @Override
@@ -33,7 +33,7 @@ final class WaitableCheckedChannel extends CheckedChannel implements WaitableCha
 
     @Override
     public int visit(MemorySegment pollfds) {
-        waiting();
+        waiting(true);
         return waitable.visit(pollfds);
     }
 

@@ -3,7 +3,6 @@ package verbena.check.races;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /// The send requests of a queue pair, from one connection of it to the next. It has two components of clocks: the
 /// number up to which requests have taken effect at the peer, and that up to which they have what they read.
@@ -13,8 +12,8 @@ public final class Chain {
     final ArrayDeque<RaceStep> underWay = new ArrayDeque<>();
     /// Messages that the peer has not been seen to receive, oldest first.
     final ArrayDeque<RaceStep> messages = new ArrayDeque<>();
-    /// Races of the last READ, which the reader may still prove harmless by a look at a version.
-    final List<Race> unproven = new ArrayList<>(0);
+    /// The READs since the last other request, which the reader may still prove harmless by a look at a version.
+    final List<RaceStep> unproven = new ArrayList<>(0);
     /// The knowledge of all who post here.
     final Clock posting = new Clock();
 
@@ -27,11 +26,6 @@ public final class Chain {
 
     /// The number of the last message that the peer has received: the processor sees all requests up to it.
     long shown;
-
-    @Nullable
-    RaceStep lastRead;
-    /// Whether the last request was a READ of one word, which may be a version.
-    boolean isVersion;
 
     Chain(int placed, long before) {
         this.placed = placed;

@@ -2,6 +2,7 @@ package verbena.check.races;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -31,6 +32,8 @@ public final class RaceModel {
     private static final int ENDED = 1 << 15;
     /// Messages that an actor has received and that are kept to explain a race.
     private static final int HEARD = 16;
+    /// READs of one queue pair that a look at a version may prove.
+    private static final int READS = 64;
     /// Completed WRITEs that are kept until something makes them visible.
     private static final int UNSEEN = 64;
 
@@ -63,6 +66,9 @@ public final class RaceModel {
     /// WRITEs whose completion was taken, and behind which nothing has made their bytes visible to the processor of
     /// their owner: no READ, atomic or FLUSH of their queue pair, and no message.
     private final ArrayDeque<Unseen> unseen = new ArrayDeque<>();
+
+    /// The races of READs that a look at a version may still take back.
+    private final Map<RaceStep, List<Race>> unproven = new HashMap<>();
 
     private int components;
     private long order;
@@ -107,6 +113,7 @@ public final class RaceModel {
         chain.underWay.forEach(this::forget);
         chain.underWay.clear();
         chain.messages.clear();
+        giveUp(chain);
         if (isOneActor) {
             free.add(chain);
         }
@@ -140,8 +147,9 @@ public final class RaceModel {
             chain.posting.join(step.actor.clock);
         }
         version(chain, step);
+        checkItself(step);
         for (Access each : step.accesses) {
-            check(chain, each);
+            check(each);
         }
         for (Access each : step.accesses) {
             index(each).add(each.from(), each.length(), each);
@@ -163,7 +171,7 @@ public final class RaceModel {
     /// Tells of loads and stores of a processor.
     public void access(RaceStep step) {
         for (Access each : step.accesses) {
-            check(null, each);
+            check(each);
             checkSeen(each);
             if (!isOneActor) {
                 index(each).add(each.from(), each.length(), each);
@@ -200,25 +208,46 @@ public final class RaceModel {
         return spaces.get(space);
     }
 
-    /// Finds out whether a reader looks at a version: at a word of the same memory before its READ, or after it.
-    /// Such a reader will notice by itself.
+    /// Finds out whether a reader looks at a version after its READs: at a word of the same memory, or by an atomic at
+    /// a word that it has read. Such a reader notices by itself what has changed. A look before is not enough.
     private void version(Chain chain, RaceStep step) {
         Access read = remote(step, Kind.READ);
-        RaceStep last = chain.lastRead;
-        boolean isVersion = read != null && read.isWord();
-        if (read != null && read.isWord() && last != null && isSameMemory(last, read)) {
-            last.isVersioned = true;
-            chain.unproven.forEach(listener::retracted);
+        Access atomic = remote(step, Kind.ATOMIC);
+        if (read != null && read.isWord()) {
+            chain.unproven.forEach(each -> prove(each, read));
+        } else if (atomic != null && chain.unproven.stream().anyMatch(each -> hasRead(each, atomic))) {
+            chain.unproven.forEach(each -> prove(each, atomic));
         }
-        chain.unproven.clear();
-        step.isVersioned = read != null && chain.isVersion && last != null && isSameMemory(last, read);
-        chain.isVersion = isVersion || (chain.isVersion && step.isVersioned);
-        chain.lastRead = read == null ? null : step;
+        if (read == null || chain.unproven.size() == READS) {
+            giveUp(chain);
+        }
+        if (read != null) {
+            step.mayBeVersioned = true;
+            chain.unproven.add(step);
+        }
     }
 
-    private static boolean isSameMemory(RaceStep last, Access read) {
-        Access other = remote(last, Kind.READ);
-        return other != null && other.memory().equals(read.memory());
+    /// Ends the READs that a look at a version might have proven.
+    private void giveUp(Chain chain) {
+        for (RaceStep each : chain.unproven) {
+            each.mayBeVersioned = false;
+            unproven.remove(each);
+        }
+        chain.unproven.clear();
+    }
+
+    private void prove(RaceStep step, Access version) {
+        Access read = remote(step, Kind.READ);
+        if (read != null && read.memory().equals(version.memory())) {
+            step.isVersioned = true;
+            unproven.getOrDefault(step, List.of()).forEach(listener::retracted);
+            unproven.remove(step);
+        }
+    }
+
+    private static boolean hasRead(RaceStep step, Access word) {
+        Access read = remote(step, Kind.READ);
+        return read != null && read.memory().equals(word.memory()) && read.overlaps(word);
     }
 
     private static @Nullable Access remote(RaceStep step, Kind kind) {
@@ -230,7 +259,7 @@ public final class RaceModel {
         return null;
     }
 
-    private void check(@Nullable Chain chain, Access access) {
+    private void check(Access access) {
         List<Access> unordered = new ArrayList<>(0);
         index(access).overlapping(access.from(), access.length(), other -> {
             if (other.step() != access.step()
@@ -244,7 +273,7 @@ public final class RaceModel {
                     ? isOrderedByQueue(other, access)
                     : knows(access.step().actor, other);
             if (!isOrdered) {
-                tell(chain, other, access);
+                tell(other, access);
             }
         }
     }
@@ -284,14 +313,15 @@ public final class RaceModel {
         return actor.clock.get(isFetched ? step.queue + 1 : step.queue) >= step.number;
     }
 
-    private void tell(@Nullable Chain chain, Access first, Access second) {
+    private void tell(Access first, Access second) {
         RaceStep announcement = announcement(first, second);
         Rule rule = rule(first, second, announcement != null);
         if (rule != null) {
             var race = new Race(rule, first, second, rule == Rule.RACE_ANNOUNCED ? announcement : null);
             listener.found(race);
-            if (chain != null && rule == Rule.RACE_READ && second.kind() == Kind.READ) {
-                chain.unproven.add(race);
+            RaceStep reader = (second.kind() == Kind.READ ? second : first).step();
+            if (reader.mayBeVersioned) {
+                unproven.computeIfAbsent(reader, _ -> new ArrayList<>(1)).add(race);
             }
         }
     }
@@ -311,6 +341,19 @@ public final class RaceModel {
             }
         }
         return null;
+    }
+
+    /// Tells of a request whose source and target overlap, which a device reads and writes in any order.
+    private void checkItself(RaceStep step) {
+        Access target = remote(step, Kind.WRITE);
+        for (Access each : step.accesses) {
+            if (target != null
+                    && each.kind() == Kind.GATHER
+                    && each.memory().space() == target.memory().space()
+                    && each.overlaps(target)) {
+                listener.found(new Race(Rule.RACE_LOCAL, each, target, null));
+            }
+        }
     }
 
     private static @Nullable Rule rule(Access first, Access second, boolean isAnnounced) {

@@ -87,8 +87,10 @@ public final class RaceStep {
     /// The knowledge of its actor, for those who learn of it; null where all are one actor.
     @Nullable
     Clock clock;
-    /// Whether it is a READ whose reader looks at a version as well.
+    /// Whether it is a READ whose reader looks at a version afterwards.
     boolean isVersioned;
+    /// Whether it is a READ that such a look may still follow.
+    boolean mayBeVersioned;
 
     /// The request of this process, where the model is of this process.
     @Nullable

@@ -10,6 +10,7 @@ import verbena.check.Findings;
 import verbena.check.Rule;
 import verbena.check.TrackedPair;
 import verbena.check.TrackedQueue;
+import verbena.check.TrackedQueue.Notice;
 import verbena.check.TrackedReceives;
 import verbena.check.TrackedRequest;
 import verbena.check.TrackedRequest.Flag;
@@ -91,17 +92,57 @@ final class Completing extends Watcher {
     }
 
     @Override
-    public void onWait(List<TrackedQueue> queues) {
+    public void onWait(List<TrackedQueue> queues, boolean isAll) {
+        boolean hasTold = false;
         for (TrackedQueue each : queues) {
-            TrackedQueue.Armed armed = each.armed();
-            if (armed != null && armed.mayHaveMissed()) {
+            TrackedQueue.Armed armed = each.missed();
+            if (armed != null) {
                 findings.tell(
                         Rule.ARM_LOST,
-                        "a thread waits for a notification of a queue that was not polled since it was armed.",
+                        "a thread waits for a notification of a queue that was not polled until it was empty since it"
+                                + " was armed.",
                         CallPlace.here(),
                         "it was armed",
                         armed.place());
+                hasTold = true;
             }
+        }
+        if (isAll && !hasTold) {
+            checkNotices(queues);
+        }
+    }
+
+    /// Tells of a thread that waits for a channel, although nothing will wake it: none of the queues is armed. It also
+    /// tells of a queue that it has not polled since its event. What other threads arm or poll is not its affair.
+    private void checkNotices(List<TrackedQueue> queues) {
+        Thread me = Thread.currentThread();
+        boolean isArmed = false;
+        TrackedQueue unarmed = null;
+        for (TrackedQueue each : queues) {
+            Notice notice = each.notice();
+            isArmed |= notice.due() > 0 || notice.by() != me;
+            unarmed = each;
+        }
+        for (TrackedQueue each : queues) {
+            Notice notice = each.notice();
+            CallPlace taken = notice.taken();
+            boolean hasGoneOn = TrackedQueue.polls(queues) > notice.polls(); // and looked at others
+            if (isArmed && taken != null && hasGoneOn && each.isPolledHere()) {
+                findings.tell(
+                        Rule.ARM_LOST,
+                        "a thread waits for other queues and has not polled one whose event it has taken.",
+                        CallPlace.here(),
+                        "the event was taken",
+                        taken);
+            }
+        }
+        if (!isArmed && unarmed != null) {
+            findings.tell(
+                    Rule.ARM_LOST,
+                    "a thread waits for a notification, and no queue of the channel is armed.",
+                    CallPlace.here(),
+                    "a queue of the channel was made",
+                    unarmed.made());
         }
     }
 }

@@ -65,7 +65,8 @@ final class Credits extends Watcher {
 
     @Override
     public void onSubmit(TrackedPair pair, List<TrackedRequest> requests) {
-        if (pair.options().type() != QpType.RC || !hasMessage(requests)) {
+        QpType type = pair.options().type();
+        if ((type != QpType.RC && type != QpType.UC) || !hasMessage(requests)) {
             return;
         }
         TrackedPair peer = checker.peer(pair).orElse(null);
@@ -76,6 +77,10 @@ final class Credits extends Watcher {
         TrackedReceives receives = peer.queues().receives();
         if (receives.isShared()) {
             checkShared(receives, peer, requests);
+            return;
+        }
+        if (type == QpType.UC) {
+            checkUnreliable(receives, peer, requests);
             return;
         }
         long messages = pair.messages();
@@ -137,6 +142,18 @@ final class Credits extends Watcher {
     /// them a message takes is not known.
     private void checkShared(TrackedReceives receives, TrackedPair peer, List<TrackedRequest> requests) {
         TrackedRequest request = requests.getLast();
+        checkLengths(receives, requests);
+        if (receives.isEmpty() && !receives.hasLimit()) {
+            findings.tell(
+                    Rule.SRQ_UNARMED,
+                    "a message was posted for a shared receive queue that is empty and has no limit.",
+                    request.place(),
+                    "the peer was made",
+                    peer.made());
+        }
+    }
+
+    private void checkLengths(TrackedReceives receives, List<TrackedRequest> requests) {
         for (TrackedRequest each : requests) {
             if (TrackedPair.takesReceive(each) && !Regions.isRemote(each)) {
                 TrackedRequest longest = receives.longestBelow(each.bytes());
@@ -145,11 +162,17 @@ final class Credits extends Watcher {
                 }
             }
         }
-        if (receives.isEmpty() && !receives.hasLimit()) {
+    }
+
+    /// Tells of a message on an unreliable connection that finds no receive, or none that is long enough. Messages may
+    /// be lost there, so it is not known which receive the others take.
+    private void checkUnreliable(TrackedReceives receives, TrackedPair peer, List<TrackedRequest> requests) {
+        checkLengths(receives, requests);
+        if (receives.isEmpty()) {
             findings.tell(
-                    Rule.SRQ_UNARMED,
-                    "a message was posted for a shared receive queue that is empty and has no limit.",
-                    request.place(),
+                    Rule.NO_RECEIVE,
+                    "a message of an unreliable connection was posted when its peer had no receive; it is lost.",
+                    requests.getLast().place(),
                     "the peer was made",
                     peer.made());
         }

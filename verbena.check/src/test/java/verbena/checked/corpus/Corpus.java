@@ -147,7 +147,27 @@ final class Corpus {
             new ZeroBasedByAddress(),
             new ReadWithoutLocalWrite(),
             new FenceOnTheRead(),
-            new FlushWithoutRight());
+            new FlushWithoutRight(),
+            new NotArmedAgain(),
+            new OneOfTwoTaken(),
+            new EventOfTheOther(),
+            new AliasedReceives(),
+            new AliasedSend(),
+            new CreditBeforeUse(),
+            new UnlockedBeforeData(),
+            new LockNotLookedAt(),
+            new LockNotAwaited(),
+            new ReservedNotPublished(),
+            new VersionBeforeOnly(),
+            new LateAnswer(),
+            new MovedInPlace(),
+            new LostWithoutReceive(),
+            new UnreliableTooLong(),
+            new OwnQkeySent(),
+            new ResultIntoConstants(),
+            new RetriedElsewhere(),
+            new NoteIntoNothing(),
+            new DescriptorsMixed());
 
     private Corpus() {}
 }
