@@ -7,15 +7,19 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SortedMap;
+import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.IntStream;
+import org.apache.spark.HashPartitioner;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
 import org.apache.spark.api.java.JavaSparkContext;
@@ -36,6 +40,12 @@ public final class Application {
     /// In place of jobs: the standard input names them, a line each.
     static final String ASKED = "-";
 
+    /// The number of the executor that no task ends.
+    static final String SURVIVOR = "0";
+    /// Records of each task of the job whose executor is ended.
+    static final int RECORDS = 400;
+
+    private static final int RECORD_BYTES = 1_024;
     private static final int EXECUTORS = 2;
     private static final int ATTEMPTS = 20;
 
@@ -87,17 +97,21 @@ public final class Application {
         }
     }
 
-    /// A job in whose second stage a task ends its executor, once, after others have read from there.
+    /// A job of three stages. In the second a task ends its executor, once, after others have read from there, or
+    /// where tasks fail. All of that stage write more than executors may have memory for.
     private static void killInShuffle(SparkSession session, int partitions, Path once) {
         String file = once.toString();
         long begin = System.nanoTime();
-        List<Long> sums = JavaSparkContext.fromSparkContext(session.sparkContext())
+        Tuple2<Long, Long> result = JavaSparkContext.fromSparkContext(session.sparkContext())
                 .parallelize(IntStream.range(0, 20_000).boxed().toList(), partitions)
                 .mapToPair(i -> new Tuple2<>(i % 1_000, (long) i))
                 .groupByKey(partitions)
-                .mapPartitions(groups -> {
-                    if (TaskContext.getPartitionId() == partitions / 2 && isFirst(file)) {
-                        Runtime.getRuntime().halt(137);
+                .mapPartitionsToPair(groups -> {
+                    int partition = TaskContext.getPartitionId();
+                    boolean isLate =
+                            partition >= partitions / 2 || TaskContext.get().attemptNumber() > 0;
+                    if (isLate && !SparkEnv.get().executorId().equals(SURVIVOR) && isFirst(file)) {
+                        kill();
                     }
                     long sum = 0;
                     while (groups.hasNext()) {
@@ -105,16 +119,38 @@ public final class Application {
                             sum += value;
                         }
                     }
-                    return List.of(sum).iterator();
+                    long all = sum;
+                    return IntStream.range(0, RECORDS)
+                            .map(i -> partition * RECORDS + i)
+                            .mapToObj(key -> new Tuple2<>(key, new Tuple2<>(key % RECORDS == 0 ? all : 0, bytes(key))))
+                            .iterator();
                 })
-                .collect();
-        long sum = sums.stream().mapToLong(Long::longValue).sum();
-        System.out.println("result killed " + (System.nanoTime() - begin) + " sum " + sum);
+                .partitionBy(new HashPartitioner(partitions))
+                .map(record ->
+                        new Tuple2<>(record._2()._1(), Arrays.equals(record._2()._2(), bytes(record._1())) ? 1L : 0L))
+                .reduce((a, b) -> new Tuple2<>(a._1() + b._1(), a._2() + b._2()));
+        System.out.println("result killed " + (System.nanoTime() - begin) + " sum " + result._1() + ", " + result._2()
+                + " whole records");
+    }
+
+    /// Ends this process as an operator would.
+    private static void kill() throws IOException, InterruptedException {
+        new ProcessBuilder("kill", "-9", Long.toString(ProcessHandle.current().pid()))
+                .start()
+                .waitFor();
+    }
+
+    /// Returns what a record with this key has, which nothing compresses.
+    private static byte[] bytes(int key) {
+        var bytes = new byte[RECORD_BYTES];
+        new SplittableRandom(key).nextBytes(bytes);
+        return bytes;
     }
 
     private static boolean isFirst(String file) throws IOException {
         try {
-            Files.createFile(Path.of(file));
+            Files.writeString(
+                    Path.of(file), Long.toString(ProcessHandle.current().pid()), StandardOpenOption.CREATE_NEW);
             return true;
         } catch (FileAlreadyExistsException e) {
             return false;

@@ -103,7 +103,7 @@ final class SparkCable implements AutoCloseable {
         }
     }
 
-    private static void command(String... words) throws IOException, InterruptedException {
+    static void command(String... words) throws IOException, InterruptedException {
         Process process = new ProcessBuilder(words).redirectErrorStream(true).start();
         String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         if (process.waitFor() != 0) {

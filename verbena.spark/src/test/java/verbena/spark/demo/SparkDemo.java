@@ -41,6 +41,11 @@ public final class SparkDemo {
     /// its place a packet of PSP has the length of its header, and a message about keys a letter.
     private static final int VERSION_AT = 43;
 
+    /// Settings with which some outputs have no room in memory.
+    private static final Map<String, String> LITTLE_MEMORY =
+            Map.of("spark.verbena.devices", "shm", "spark.verbena.memory", "600k");
+    /// A job that needs little room.
+    private static final String FEW_RECORDS = "words";
     /// Jobs on a weak device.
     private static final String WEAK = "sort,words";
     /// The option in front of the number of weak devices to try, which is all that is done then.
@@ -152,6 +157,8 @@ public final class SparkDemo {
         var others = new ArrayList<Run>();
         scenarios(isSmall).forEach(scenario -> others.add(sorted -> judge(scenario, sorted)));
         others.add(sorted -> judgeWeak(sorted, 1));
+        others.add(this::judgeFullDisk);
+        others.add(this::judgeFullDisks);
         others.add(this::judgeAgent);
         others.add(this::judgeProtected);
         return others;
@@ -188,10 +195,7 @@ public final class SparkDemo {
                 Set.of(Trait.FAULTY)));
         scenarios.add(Scenario.good("rocev2, 5 % lost", "rocev2,faults=loss:5%,seed:7", "sort,words"));
         scenarios.add(new Scenario(
-                "executor killed, memory full",
-                Map.of("spark.verbena.devices", "shm", "spark.verbena.memory", "600k"),
-                "words,join",
-                Set.of(Trait.FAULTY, Trait.KILLS)));
+                "executor killed, memory full", LITTLE_MEMORY, "words,join", Set.of(Trait.FAULTY, Trait.KILLS)));
         return scenarios;
     }
 
@@ -364,12 +368,11 @@ public final class SparkDemo {
     }
 
     private void judge(Scenario scenario, SparkRun.Outcome sorted) throws IOException, InterruptedException {
-        Path killed = spark.home().resolve("killed");
-        Files.deleteIfExists(killed);
+        Files.deleteIfExists(killed());
         Map<String, String> settings = managedBy(VerbenaShuffleManager.class.getName(), scenario.settings());
         var arguments = new ArrayList<String>(arguments(scenario.jobs()));
         if (scenario.is(Trait.KILLS)) {
-            arguments.add(killed.toString());
+            arguments.add(killed().toString());
         }
         SparkRun.Outcome ours = spark.run(
                 scenario.is(Trait.SUBMITTED)
@@ -382,11 +385,7 @@ public final class SparkDemo {
         long byRead = ours.counter("bytes.read");
         long byTransport = ours.counter("bytes.transport");
         if (scenario.is(Trait.KILLS)) {
-            long sum = 20_000L * 19_999 / 2;
-            judge(
-                    scenario.name() + ": the job whose executor ends",
-                    ("sum " + sum).equals(ours.results().get("killed")) && Files.exists(killed),
-                    "sum " + sum + "; got " + ours.results().get("killed"));
+            judgeKilled(scenario.name(), ours);
             judge(
                     scenario.name() + ": map outputs in files",
                     ours.counter("outputs.files") > 0,
@@ -403,6 +402,72 @@ public final class SparkDemo {
                     byRead + byTransport + "; Spark has " + ours.metric("remote.bytes"));
         }
         figures(scenario.name(), ours, sorted);
+    }
+
+    /// The file that the task makes which ends its executor.
+    private Path killed() {
+        return spark.home().resolve("killed");
+    }
+
+    private void judgeKilled(String name, SparkRun.Outcome ours) {
+        String expected = "sum " + 20_000L * 19_999 / 2 + ", " + PARTITIONS * Application.RECORDS + " whole records";
+        judge(
+                name + ": the job whose executor is killed",
+                expected.equals(ours.results().get("killed")) && Files.exists(killed()),
+                expected + "; got " + ours.results().get("killed"));
+    }
+
+    /// An executor is killed while another one has no room on its disk. Tasks that fail there are tried again until
+    /// others take them, as many times as that needs, so the job ends well.
+    private void judgeFullDisk(SparkRun.Outcome sorted) throws IOException, InterruptedException {
+        Map<String, String> patience = Map.of("spark.task.maxFailures", "100000");
+        judgeOnDisk("executor killed, disk of the other full", Application.SURVIVOR, patience, (name, ours) -> {
+            if (judge(name, ours.trouble().isEmpty(), ours.trouble())) {
+                judgeKilled(name, ours);
+                judgeResults(name, FEW_RECORDS, ours, sorted);
+            }
+        });
+    }
+
+    /// An executor is killed while no disk has room. The job fails, as often as its tasks are tried again.
+    private void judgeFullDisks(SparkRun.Outcome sorted) throws IOException, InterruptedException {
+        Map<String, String> patience = Map.of("spark.task.maxFailures", "40");
+        judgeOnDisk("executor killed, all disks full", "*", patience, (name, ours) -> {
+            boolean hasFailed = ours.trouble().startsWith("ended with status 1;");
+            judge(name + ": the job fails", hasFailed && Files.exists(killed()), ours.trouble() + ours.results());
+        });
+    }
+
+    private interface Verdict {
+        void judge(String name, SparkRun.Outcome ours);
+    }
+
+    /// @param executors those that have their files on the small disk, as [FullDisk] has it
+    private void judgeOnDisk(String name, String executors, Map<String, String> settings, Verdict verdict)
+            throws IOException, InterruptedException {
+        var disk = new FullDisk(spark, spark.home().resolve("disk"), executors);
+        String why = FullDisk.whyNot(disk.folder());
+        if (!why.isEmpty()) {
+            System.out.println("skip  " + name + ": " + why);
+            return;
+        }
+        Files.deleteIfExists(killed());
+        var all = new TreeMap<String, String>(settings);
+        all.putAll(LITTLE_MEMORY);
+        var arguments = new ArrayList<String>(arguments(FEW_RECORDS));
+        arguments.add(killed().toString());
+        SparkRun.Outcome ours = spark.run(disk.under(
+                spark.application(managedBy(VerbenaShuffleManager.class.getName(), all), arguments), killed()));
+        verdict.judge(name, ours);
+        judge(
+                name + ": the reason is named",
+                ours.log().stream().anyMatch(line -> line.contains("No space left on device")),
+                ours.log().size() + " lines without it");
+        judge(
+                name + ": no file is left there",
+                ours.metrics().containsKey(FullDisk.LEFT) && ours.metric(FullDisk.LEFT) == 0,
+                ours.metrics().toString());
+        figures(name, ours, ours);
     }
 
     private boolean judge(String name, boolean isGood, String what) {

@@ -29,12 +29,14 @@ record SparkRun(Path home, Path jars, String classes, Duration limit) {
     /// @param nanos time by job
     /// @param metrics of Spark, by name
     /// @param counters of the shuffle managers of all executors, by name; empty with Spark's own
+    /// @param log all lines
     /// @param trouble why there are not all results; empty when it ended well
     record Outcome(
             Map<String, String> results,
             Map<String, Long> nanos,
             Map<String, Long> metrics,
             Map<String, Long> counters,
+            List<String> log,
             String trouble) {
         long metric(String name) {
             return metrics.getOrDefault(name, 0L);
@@ -66,6 +68,8 @@ record SparkRun(Path home, Path jars, String classes, Duration limit) {
                 logger.verbena.level = info
                 logger.deploy.name = org.apache.spark.deploy
                 logger.deploy.level = info
+                logger.tasks.name = org.apache.spark.scheduler.TaskSetManager
+                logger.tasks.level = warn
                 """);
     }
 
@@ -183,8 +187,8 @@ record SparkRun(Path home, Path jars, String classes, Duration limit) {
     }
 
     private static Outcome outcome(List<String> lines, String trouble) {
-        var outcome =
-                new Outcome(new LinkedHashMap<>(), new LinkedHashMap<>(), new TreeMap<>(), new TreeMap<>(), trouble);
+        var outcome = new Outcome(
+                new LinkedHashMap<>(), new LinkedHashMap<>(), new TreeMap<>(), new TreeMap<>(), lines, trouble);
         for (String line : lines) {
             String[] words = line.split(" ", 4);
             switch (words[0]) {
