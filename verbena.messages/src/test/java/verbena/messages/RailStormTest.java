@@ -15,7 +15,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -178,24 +177,11 @@ class RailStormTest {
     void nothingIsLostWhileRailsBreakBesideBusyThreads(String names) throws Exception {
         long first = Long.getLong("verbena.seed", 1);
         for (long seed = first; seed < first + ROUNDS; seed++) {
-            var isOver = new AtomicBoolean();
-            var busy = new ArrayList<Thread>();
-            for (int i = 0; i < 2; i++) {
-                busy.add(Thread.ofPlatform().daemon().start(() -> {
-                    while (!isOver.get()) {
-                        Thread.onSpinWait();
-                    }
-                }));
-            }
-            try {
+            try (BusyThreads _ = new BusyThreads(2)) {
                 storm(names, seed);
             } catch (Throwable e) {
                 throw new AssertionError("with -Dverbena.seed=" + seed, e);
             } finally {
-                isOver.set(true);
-                for (Thread each : busy) {
-                    each.join();
-                }
                 devices.forEach(Context::close); // nothing was left behind
                 devices.clear();
             }

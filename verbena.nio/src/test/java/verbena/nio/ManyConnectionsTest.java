@@ -17,10 +17,12 @@ import java.util.List;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /// One selector serves a thousand connections.
+@ExtendWith(BesideBusyThreads.class)
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 class ManyConnectionsTest {
     private static final int CONNECTIONS = 1_000;

@@ -25,11 +25,13 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import verbena.stream.StreamListener;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.DeviceException;
 
 /// One end speaks RDMA and the other does not.
+@ExtendWith(BesideBusyThreads.class)
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 class MixedPeersTest {
     private final SelectorProvider ours = new RdmaSelectorProvider();

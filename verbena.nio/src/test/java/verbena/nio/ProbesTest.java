@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import verbena.nio.ProbeWorld.Ends;
@@ -19,6 +20,7 @@ import verbena.nio.Probes.State;
 /// channels, does in every state: by the JDK's own channels, and by ours over RDMA, over TCP, and over RDMA after they
 /// have begun by TCP. By default a third of the probes is drawn (`-Dverbena.draw=N`); the others, and all, with
 /// `-Dverbena.deep=true`.
+@ExtendWith(BesideBusyThreads.class)
 @Timeout(value = 300, unit = TimeUnit.SECONDS)
 class ProbesTest {
     private static final Deliberate BROKEN_PIPE = new Deliberate(

@@ -29,12 +29,14 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import verbena.messages.BusyThreads;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 
 /// The replicated store of the examples, as three processes on a network that loses packets, while its leaders are
 /// killed and stopped. At last all are killed, start again, and are asked for all keys. What clients see has to be
-/// linearizable. The test waits for operations to be done, and not for time to pass.
+/// linearizable. The test waits for operations to be done, and not for time to pass. In one draw of four busy threads
+/// run beside it (`-Dverbena.draw=3`).
 class StoreTest {
     private static final Path ROOT = Path.of(System.getProperty("verbena.root"));
     private static final int REPLICAS = 3;
@@ -269,7 +271,8 @@ class StoreTest {
     @Timeout(value = 10, unit = TimeUnit.MINUTES)
     void clientsSeeOneStoreWhileLeadersAreKilledAndStopped() throws Exception {
         var crowd = new Crowd();
-        try (var replicas = new Replicas();
+        try (BusyThreads _ = BusyThreads.ifDrawn();
+                var replicas = new Replicas();
                 var loader = new URLClassLoader(
                         new URL[] {folder.toUri().toURL()}, getClass().getClassLoader());
                 var device = replicas.clientsDevice();
