@@ -78,8 +78,8 @@ public class AllReduce {
             int sent = Math.floorMod(rank - step + (adds ? 0 : MEMBERS), MEMBERS);
             int received = Math.floorMod(sent - 1, MEMBERS);
             MemorySegment into = adds ? came : part(memory, received);
-            var receive = worker.receive(TagFilter.exactly(step), into);
-            var send = next.send(step, part(memory, sent));
+            var receive = worker.postReceive(TagFilter.exactly(step), into);
+            var send = next.postSend(step, part(memory, sent));
             receive.await();
             send.await();
             for (int i = 0; adds && i < PART; i++) {

@@ -21,7 +21,7 @@ public class Echo {
         try (var connection = listener.accept()) {
             var message = connection.allocate(1000);
             while (true) {
-                int length = connection.receive(message).length();
+                long length = connection.receive(message).length();
                 connection.send(message.slice(0, length));
             }
         } catch (ConnectionException e) {

@@ -41,7 +41,7 @@ public class SharedTable {
             int right = 0;
             for (long i = 0; i < ENTRIES; i++) {
                 MemorySegment request = MemorySegment.ofArray(new long[] {i, i * i});
-                peer.callAsync(request, LIMIT).await();
+                peer.postCall(request, LIMIT).await();
                 right += get(there, i) == i * i ? 1 : 0;
             }
             System.out.println(right + " of " + ENTRIES + " values, each of them whole");
@@ -64,9 +64,9 @@ public class SharedTable {
         MemorySegment version = MemorySegment.ofArray(new long[2]);
         MemorySegment entry = MemorySegment.ofArray(new long[3]);
         while (true) { // gets are done in order
-            table.get(number * ENTRY, version.asSlice(0, 8));
-            table.get(number * ENTRY, entry);
-            table.get(number * ENTRY, version.asSlice(8, 8)).await();
+            table.postRead(number * ENTRY, version.asSlice(0, 8));
+            table.postRead(number * ENTRY, entry);
+            table.postRead(number * ENTRY, version.asSlice(8, 8)).await();
             long before = version.get(JAVA_LONG, 0);
             if (before % 2 == 0 && before == version.get(JAVA_LONG, 8)) {
                 return entry.get(JAVA_LONG, 16) == ~entry.get(JAVA_LONG, 8) ? entry.get(JAVA_LONG, 8) : -1;

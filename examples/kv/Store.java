@@ -128,7 +128,7 @@ public final class Store implements AutoCloseable {
         Raft.Outcome outcome = untilLed("change", () -> {
             Peer peer = peer(leader);
             var answer = MemorySegment.ofArray(new byte[1]);
-            await(peer.worker.callAsync(entry, answer, TRY), leader, peer);
+            await(peer.worker.postCall(entry, answer, TRY), leader, peer);
             var said = Raft.Outcome.values()[answer.get(JAVA_BYTE, 0)];
             return said == Raft.Outcome.ASK_ANOTHER ? null : said;
         });

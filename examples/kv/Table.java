@@ -80,8 +80,8 @@ final class Table {
 
     /// Reads the two words of a replica, each by a READ of its own: they change one by one.
     static Pending<Void> readHead(PeerMemory table, MemorySegment words) {
-        table.get(PROMISED, words.asSlice(PROMISED, 8));
-        return table.get(SERVING, words.asSlice(SERVING, 8));
+        table.postRead(PROMISED, words.asSlice(PROMISED, 8));
+        return table.postRead(SERVING, words.asSlice(SERVING, 8));
     }
 
     /// The READs of one slot, and of the words of its replica before; they are carried out in this order.
@@ -101,9 +101,9 @@ final class Table {
         Pending<Void> read(PeerMemory table) {
             long offset = HEAD + (long) at * Entry.BYTES;
             readHead(table, head);
-            table.get(offset, before);
-            table.get(offset, slot);
-            return table.get(offset, after);
+            table.postRead(offset, before);
+            table.postRead(offset, slot);
+            return table.postRead(offset, after);
         }
 
         Head head() {

@@ -22,7 +22,7 @@ public enum CmCounter {
     /// asked for ([CmSuspects]).
     SUSPECTED("cm.suspected"),
     /// Requests whose senders were asked to wait because there was no room.
-    PUT_OFF("cm.put-off"),
+    PUT_OFF("cm.put.off"),
     /// Requests that were forgotten because there were too many.
     SHED("cm.shed");
 

@@ -14,11 +14,11 @@ import verbena.verbs.RemoteMemory;
 /// Memory of a peer that this end reads and changes by one-sided operations, without any thread of the peer. Each
 /// operation returns a [Pending] to wait for.
 ///
-/// Operations begin in the order of their calls, up to 16 to a peer at once. Puts arrive in that order. A put after a
-/// get or an atomic does not wait for it, unless a [#fence()] is between them.
+/// Operations begin in the order of their calls, up to 16 to a peer at once. WRITEs arrive in that order. A
+/// WRITE after a READ or an atomic does not wait for it, unless a [#fence()] is between them.
 ///
-/// Memory of this end is of any kind: native, or an array. What fits into a frame is copied. Longer native memory
-/// is registered, and longer arrays are copied once. Until a put is done, its memory must not change.
+/// Memory of this end is of any kind: native, or an array. What fits into a frame is copied. Longer native
+/// memory is registered, and longer arrays are copied once. Until a WRITE is done, its memory must not change.
 ///
 /// Any thread may use it, and it needs no closing. It is valid until the peer closes its [SharedMemory]. An operation
 /// that the peer then refuses ends the connection to the peer. The result of each later operation is a
@@ -42,15 +42,15 @@ public final class PeerMemory {
         return remote.getFirst().length();
     }
 
-    /// Writes to the peer. The result is complete when the memory of this end is free again; [#flush()] completes
-    /// when the bytes are at the peer.
+    /// Writes to the peer. The result is complete when the memory of this end is free again; [#postFlush()]
+    /// completes when the bytes are at the peer.
     ///
     /// @param from memory of any kind, which any thread may read; memory that is confined to this thread is copied
     /// @param at offset in the peer's memory, in bytes
     /// @throws IllegalArgumentException when the data are longer than one operation can carry
     /// @throws IllegalStateException when the memory of `from` is closed
     /// @throws IndexOutOfBoundsException when the range is not inside the peer's memory
-    public Pending<Void> put(MemorySegment from, long at) {
+    public Pending<Void> postWrite(MemorySegment from, long at) {
         return transfer(Operations.Type.PUT, slice(at, from.byteSize()), from);
     }
 
@@ -62,7 +62,7 @@ public final class PeerMemory {
     /// @throws IllegalArgumentException when `into` is read-only, closed, confined to one thread, or longer than
     ///     one operation can fill
     /// @throws IndexOutOfBoundsException when the range is not inside the peer's memory
-    public Pending<Void> get(long at, MemorySegment into) {
+    public Pending<Void> postRead(long at, MemorySegment into) {
         return transfer(Operations.Type.GET, slice(at, into.byteSize()), into);
     }
 
@@ -73,13 +73,13 @@ public final class PeerMemory {
     /// @param at offset in the peer's memory, in bytes
     /// @throws IllegalArgumentException when the address is not a multiple of 8
     /// @throws IndexOutOfBoundsException when the range is not inside the peer's memory
-    public Pending<Long> fetchAdd(long at, long add) {
+    public Pending<Long> postFetchAdd(long at, long add) {
         return atomic(Operations.Type.FETCH_ADD, word(at), add, 0);
     }
 
     /// Replaces 8 bytes of the peer by `swap` if they equal `compare`. The result is the previous value.
-    /// Otherwise as [#fetchAdd].
-    public Pending<Long> compareSwap(long at, long compare, long swap) {
+    /// Otherwise as [#postFetchAdd].
+    public Pending<Long> postCompareSwap(long at, long compare, long swap) {
         return atomic(Operations.Type.COMPARE_SWAP, word(at), compare, swap);
     }
 
@@ -102,8 +102,8 @@ public final class PeerMemory {
         traffic.locked(owner, PeerMemory::fence);
     }
 
-    /// Returns a result that completes when all earlier puts are in the peer's memory.
-    public Pending<Void> flush() {
+    /// Returns a result that completes when all earlier WRITEs are in the peer's memory.
+    public Pending<Void> postFlush() {
         return transfer(Operations.Type.FLUSH, slice(0, 0), MemorySegment.NULL);
     }
 

@@ -181,6 +181,16 @@ final class Readers {
         }
     }
 
+    /// Returns whether nothing will ever arrive any more.
+    boolean hasEnded() {
+        lock.lock();
+        try {
+            return isOver;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     private boolean isOver() {
         return isOver;
     }

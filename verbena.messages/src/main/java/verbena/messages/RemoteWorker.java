@@ -21,8 +21,10 @@ import verbena.verbs.internal.Promise;
 /// Any thread may use it. [Worker#connect] or [WorkerListener#accept()] makes it. The program closes it, or the
 /// worker does at its end.
 ///
-/// When the peer is lost or closed, all operations outstanding with it fail with a [ConnectionException], and so do
-/// later ones. Messages of it that have arrived whole can still be received.
+/// The methods that begin with `post` do not wait, and throw only for their arguments. What they return tells
+/// how the operation has ended. When the peer is lost or closed, or the worker is, all outstanding operations
+/// fail with a [ConnectionException], and so do later ones. Messages of it that have arrived whole can still be
+/// received.
 ///
 /// [#whenLost()] is done at once. A lost peer frees its place of [WorkerOptions#maxPeers()] by itself.
 ///
@@ -83,12 +85,14 @@ public final class RemoteWorker implements AutoCloseable {
         return lost;
     }
 
-    /// Sends a message. The result is complete when the memory is free again. That is soon for a message that fits
-    /// into a frame, and for a longer one when the peer has read it.
+    /// Sends a message without waiting. The result is complete when the memory is free again. That is soon for
+    /// a message that fits into a frame, and for a longer one when the peer has read it. It fails with a
+    /// [ConnectionException] when the peer is lost before. Messages that cannot leave yet queue up here without
+    /// a limit, so a program limits the results that it leaves outstanding.
     ///
     /// @param tag by which the peer receives it
     /// @param data memory of any kind. Long data are copied when they are an array's, or confined to one thread
-    public Pending<Void> send(long tag, MemorySegment data) {
+    public Pending<Void> postSend(long tag, MemorySegment data) {
         if (traffic.sendAtOnce(remote, Kind.TAGGED, tag, MemorySegment.NULL, data)) {
             return traffic.sent;
         }
@@ -108,25 +112,25 @@ public final class RemoteWorker implements AutoCloseable {
         return pending;
     }
 
-    /// Sends an array as a message, otherwise as [#send(long, MemorySegment)].
-    public Pending<Void> send(long tag, byte[] data) {
-        return send(tag, MemorySegment.ofArray(data));
+    /// Sends an array as a message, otherwise as [#postSend(long, MemorySegment)].
+    public Pending<Void> postSend(long tag, byte[] data) {
+        return postSend(tag, MemorySegment.ofArray(data));
     }
 
     /// Sends text in UTF-8 as a message.
-    public Pending<Void> send(long tag, String text) {
-        return send(tag, text.getBytes(StandardCharsets.UTF_8));
+    public Pending<Void> postSend(long tag, String text) {
+        return postSend(tag, text.getBytes(StandardCharsets.UTF_8));
     }
 
     /// Sends an active message to the peer's [ActiveHandler] of a number. The result is complete as that of
-    /// [#send(long, MemorySegment)]. Messages that fit into a frame are handled in the order in which they were
-    /// sent, and longer ones when they have been read.
+    /// [#postSend(long, MemorySegment)]. Messages that fit into a frame are handled in the order in which they
+    /// were sent, and longer ones when they have been read.
     ///
     /// @param number of the handler, 0 to 1023; a peer without that handler drops and counts the message
     /// @param header copied at once; at most [#maxHeaderBytes()]
     /// @param data at most [#maxActiveBytes()]
     /// @throws IllegalArgumentException when `number`, `header` or `data` is out of range
-    public Pending<Void> sendActive(int number, MemorySegment header, MemorySegment data) {
+    public Pending<Void> postActive(int number, MemorySegment header, MemorySegment data) {
         requireActive(number, header, data);
         var pending = new PendingOperation<Void>(traffic.readers);
         traffic.post(
@@ -150,11 +154,11 @@ public final class RemoteWorker implements AutoCloseable {
     }
 
     /// Sends an active message if it can leave at once. Its memory is free again when this returns. Allocates
-    /// nothing. A message is not sent, and [#sendActive] can take it, when it is too long for a frame, has to wait,
-    /// or the peer is lost.
+    /// nothing. A message is not sent, and [#postActive] can take it, when it is too long for a frame, has to
+    /// wait, or the peer is lost.
     ///
     /// @return whether it was sent
-    public boolean trySendActive(int number, MemorySegment header, MemorySegment data) {
+    public boolean tryPostActive(int number, MemorySegment header, MemorySegment data) {
         requireActive(number, header, data);
         LongMessages.requireOpen(data); // also when it cannot leave
         return traffic.sendAtOnce(
@@ -185,50 +189,51 @@ public final class RemoteWorker implements AutoCloseable {
         return maxActiveBytes;
     }
 
-    /// Receives a message of this peer, otherwise as [Worker#receive(TagFilter, MemorySegment)]. It fails with a
-    /// [ConnectionException] when the peer is lost.
-    public Pending<Received> receive(TagFilter tags, MemorySegment into) {
-        return receive(traffic, tags, remote, into);
+    /// Posts a receive for a message of this peer, otherwise as [Worker#postReceive(TagFilter, MemorySegment)].
+    /// It also fails with a [ConnectionException] when the peer is lost.
+    public Pending<Received> postReceive(TagFilter tags, MemorySegment into) {
+        return postReceive(traffic, tags, remote, into);
     }
 
-    /// Calls the peer's [CallHandler], without a time limit. It does not wait: while as many calls are
-    /// outstanding as the options of both workers allow ([WorkerOptions#maxCalls()]), the call waits for its
-    /// turn.
+    /// Calls the peer's [CallHandler] without a time limit, and does not wait for the answer. While as many
+    /// calls are outstanding as the options of both workers allow ([WorkerOptions#maxCalls()]), the call waits
+    /// for its turn. The result fails with a [CallException] when the peer's handler has failed, or the peer
+    /// has none, and with a [ConnectionException] when the peer is lost.
     ///
-    /// @param request as in [#send(long, MemorySegment)]
-    public Pending<byte[]> callAsync(MemorySegment request) {
+    /// @param request as in [#postSend(long, MemorySegment)]
+    public Pending<byte[]> postCall(MemorySegment request) {
         return calls.begin(request, Duration.ZERO);
     }
 
-    /// Calls the peer's [CallHandler] with a time limit, which includes the time until its turn comes. Otherwise as
-    /// [#callAsync(MemorySegment)].
+    /// Calls the peer's [CallHandler] with a time limit, which includes the time until its turn comes.
+    /// Otherwise as [#postCall(MemorySegment)].
     ///
-    /// @param request as in [#send(long, MemorySegment)]; a long one is copied
+    /// @param request as in [#postSend(long, MemorySegment)]; a long one is copied
     /// @param timeLimit after which the call fails with [CallException.Reason#TIMEOUT], counted from now; more than
     ///     zero
     /// @throws IllegalArgumentException when `timeLimit` is not more than zero
-    public Pending<byte[]> callAsync(MemorySegment request, Duration timeLimit) {
+    public Pending<byte[]> postCall(MemorySegment request, Duration timeLimit) {
         return calls.begin(request, limit(timeLimit));
     }
 
     /// Calls the peer's [CallHandler] without a time limit, and stores its answer in memory of the program.
-    /// Otherwise as [#callAsync(MemorySegment)].
+    /// Otherwise as [#postCall(MemorySegment)].
     ///
     /// @param into for the answer; a longer answer fills it. The device writes a long answer there
     /// @return gives the length of the answer in bytes
-    public Pending<Long> callAsync(MemorySegment request, MemorySegment into) {
+    public Pending<Long> postCall(MemorySegment request, MemorySegment into) {
         return calls.begin(request, into, Duration.ZERO);
     }
 
     /// Calls the peer's [CallHandler] with a time limit, and stores its answer in memory of the program.
-    /// Otherwise as [#callAsync(MemorySegment, Duration)].
+    /// Otherwise as [#postCall(MemorySegment, Duration)].
     ///
     /// @param into for the answer; a longer answer fills it. A long answer is copied into it after it has arrived
     /// @param timeLimit after which the call fails with [CallException.Reason#TIMEOUT], counted from now; more than
     ///     zero
     /// @return gives the length of the answer in bytes
     /// @throws IllegalArgumentException when `timeLimit` is not more than zero
-    public Pending<Long> callAsync(MemorySegment request, MemorySegment into, Duration timeLimit) {
+    public Pending<Long> postCall(MemorySegment request, MemorySegment into, Duration timeLimit) {
         return calls.begin(request, into, limit(timeLimit));
     }
 
@@ -239,7 +244,7 @@ public final class RemoteWorker implements AutoCloseable {
         return timeLimit;
     }
 
-    /// Calls the peer's [CallHandler] and waits for its answer. [#callAsync(MemorySegment)] and
+    /// Calls the peer's [CallHandler] and waits for its answer. [#postCall(MemorySegment)] and
     /// [Pending#await()] wait without a time limit.
     ///
     /// @throws CallException when it has none
@@ -248,7 +253,7 @@ public final class RemoteWorker implements AutoCloseable {
     /// @throws InterruptedException when the thread is interrupted; the call is given up
     public byte[] call(byte[] request, Duration timeLimit) throws InterruptedException {
         traffic.readers.requireMayWait();
-        Pending<byte[]> answer = callAsync(MemorySegment.ofArray(request), timeLimit);
+        Pending<byte[]> answer = postCall(MemorySegment.ofArray(request), timeLimit);
         try {
             return answer.await();
         } catch (InterruptedException e) {
@@ -273,7 +278,7 @@ public final class RemoteWorker implements AutoCloseable {
     // ---- within
 
     /// Posts a receive, of one peer or of any.
-    static Pending<Received> receive(Traffic traffic, TagFilter tags, @Nullable Remote from, MemorySegment into) {
+    static Pending<Received> postReceive(Traffic traffic, TagFilter tags, @Nullable Remote from, MemorySegment into) {
         traffic.devices.longMessages.requireWritable("into", into);
         var pending = new PendingOperation<Received>(traffic.readers);
         var incoming = new Incoming() {

@@ -25,6 +25,7 @@ import verbena.verbs.Pending;
 import verbena.verbs.TransportType;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.internal.HostAddresses;
+import verbena.verbs.waiting.TimeLimits;
 
 /// A program's end of all its messages and calls on one device or several. It has as many peers ([RemoteWorker]) as
 /// its options allow. Its memory does not grow with them, and a budget limits the bytes that they send unasked.
@@ -92,8 +93,8 @@ public final class Worker implements AutoCloseable {
         return open(List.of(device), options);
     }
 
-    /// Opens a worker that reaches its peers by several devices, its rails. Long messages, puts and gets use all at
-    /// once. When a rail is lost, its operations continue on the others.
+    /// Opens a worker that reaches its peers by several devices, its rails. Long messages, WRITEs and READs use
+    /// all at once. When a rail is lost, its operations continue on the others.
     ///
     /// @param devices 1 to 8; the first carries the short messages, and none is iWARP when there are several
     /// @throws IllegalArgumentException when there are other numbers of devices, or iWARP is among several
@@ -193,7 +194,7 @@ public final class Worker implements AutoCloseable {
         }
     }
 
-    /// Listens at a port of the first address that each device has.
+    /// Listens at a port on all devices of the worker, at the first address of each.
     ///
     /// @param port 0 for any that is free
     /// @throws ConnectionException as [verbena.verbs.cm.ConnectionListener#bind]
@@ -204,7 +205,7 @@ public final class Worker implements AutoCloseable {
                 .toList());
     }
 
-    /// Listens at a port of an address of the first device.
+    /// Listens at a port of an address, on the first device only.
     ///
     /// @param host an address, or a name, whose addresses it tries in turn
     /// @param port 0 for any that is free
@@ -213,7 +214,7 @@ public final class Worker implements AutoCloseable {
         return HostAddresses.tryEach("listen", host, port, this::listen);
     }
 
-    /// Listens at an address of the first device.
+    /// Listens at an address, on the first device only.
     ///
     /// @param at port 0 for any that is free
     /// @throws ConnectionException as [verbena.verbs.cm.ConnectionListener#bind]
@@ -279,12 +280,14 @@ public final class Worker implements AutoCloseable {
 
     // ---- messages
 
-    /// Receives a message of any peer.
+    /// Posts a receive for a message of any peer. The call does not wait. The result fails with a
+    /// [ConnectionException] when the worker is closed, and with Java's `CancellationException` after
+    /// [Pending#cancel()].
     ///
     /// @param into memory of any kind for the message. A longer message fills it, and [Received#isTruncated()] is
     ///     true
-    public Pending<Received> receive(TagFilter tags, MemorySegment into) {
-        return RemoteWorker.receive(traffic, tags, null, into);
+    public Pending<Received> postReceive(TagFilter tags, MemorySegment into) {
+        return RemoteWorker.postReceive(traffic, tags, null, into);
     }
 
     // ---- active messages
@@ -303,18 +306,25 @@ public final class Worker implements AutoCloseable {
     ///
     /// @param until a condition that handlers of this worker make true. It is evaluated after each arrival, and
     ///     must neither wait nor use the worker
-    /// @return false when the time passed before, or the worker is closed
-    /// @throws InvalidStateException in an [ActiveHandler]
+    /// @return false when the time passed before
+    /// @throws InvalidStateException when the worker is closed or its devices have failed, also while waiting;
+    ///     and in an [ActiveHandler]
     public boolean await(BooleanSupplier until, Duration timeout) throws InterruptedException {
-        return traffic.readers.attend(until, TimeUnit.NANOSECONDS.convert(timeout));
+        return attend(until, TimeUnit.NANOSECONDS.convert(timeout));
     }
 
     /// Reads arrivals on this thread until a condition is true, without a time limit. Otherwise as
     /// [#await(BooleanSupplier, Duration)].
-    ///
-    /// @return false when the worker is closed
-    public boolean await(BooleanSupplier until) throws InterruptedException {
-        return traffic.readers.attend(until, Long.MAX_VALUE);
+    public void await(BooleanSupplier until) throws InterruptedException {
+        boolean _ = attend(until, TimeLimits.FOREVER);
+    }
+
+    private boolean attend(BooleanSupplier until, long nanos) throws InterruptedException {
+        boolean isTrue = traffic.readers.attend(until, nanos);
+        if (!isTrue && traffic.readers.hasEnded()) {
+            throw new InvalidStateException("await: " + this + " is closed, or its devices have failed");
+        }
+        return isTrue;
     }
 
     // ---- memory

@@ -1,6 +1,7 @@
 package verbena.messages;
 
 import java.time.Duration;
+import java.util.function.UnaryOperator;
 import verbena.verbs.Preview;
 import verbena.verbs.cm.ConnectionParameters;
 import verbena.verbs.cm.Secret;
@@ -125,16 +126,25 @@ public record WorkerOptions(
                 maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, connectTimeout, parameters);
     }
 
-    /// Returns these options with other parameters of connections. Start with those that are there:
-    /// `options.withParameters(options.parameters().withRetries(…))`.
-    public WorkerOptions withParameters(ConnectionParameters parameters) {
+    /// Returns these options with changed parameters: `options.withParameters(p -> p.withKeepAlive(silence))`.
+    /// What `change` leaves alone stays, also the keep-alive and the secret.
+    ///
+    /// @throws IllegalArgumentException when `change` adds private data
+    public WorkerOptions withParameters(UnaryOperator<ConnectionParameters> change) {
         return new WorkerOptions(
-                maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, connectTimeout, parameters);
+                maxPeers,
+                window,
+                frameBytes,
+                maxCalls,
+                maxCallBytes,
+                budgetBytes,
+                connectTimeout,
+                change.apply(parameters));
     }
 
     /// Returns these options with a secret. Only workers that prove that they know it get a connection
     /// ([ConnectionParameters#withSecret]).
     public WorkerOptions withSecret(Secret secret) {
-        return withParameters(parameters.withSecret(secret));
+        return withParameters(own -> own.withSecret(secret));
     }
 }

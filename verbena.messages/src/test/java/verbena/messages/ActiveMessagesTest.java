@@ -72,7 +72,7 @@ class ActiveMessagesTest {
             var sent = new ArrayList<Pending<Void>>();
             for (int i = 0; i < 1000; i++) {
                 byte[] data = pattern(i % 10 == 9 ? 5000 : i % 900, i);
-                sent.add(pair.toServer().sendActive(7, number(i), MemorySegment.ofArray(data)));
+                sent.add(pair.toServer().postActive(7, number(i), MemorySegment.ofArray(data)));
             }
             assertThat(pair.server().await(() -> handled.get() == 1000, LONG)).isTrue();
             for (Pending<Void> each : sent) {
@@ -97,10 +97,10 @@ class ActiveMessagesTest {
             accepted.get();
             var kept = new LinkedBlockingQueue<ActiveMessage>();
             server.onActive(0, message -> kept.add(message.keep()));
-            toServer.sendActive(0, number(1), MemorySegment.ofArray(pattern(300, 1)))
+            toServer.postActive(0, number(1), MemorySegment.ofArray(pattern(300, 1)))
                     .await();
             for (int i = 2; i < 5; i++) {
-                toServer.sendActive(0, number(i), MemorySegment.ofArray(pattern(120_000, i)));
+                toServer.postActive(0, number(i), MemorySegment.ofArray(pattern(120_000, i)));
             }
             ActiveMessage first = kept.take();
             ActiveMessage second = kept.take();
@@ -138,12 +138,12 @@ class ActiveMessagesTest {
                 } catch (InterruptedException | RuntimeException e) {
                     refused.set(new IllegalStateException(e));
                 }
-                message.from().sendActive(2, message.header(), message.data());
+                message.from().postActive(2, message.header(), message.data());
             });
             var answers = new AtomicInteger();
             pair.client().onActive(2, message -> answers.addAndGet((int) message.dataBytes()));
-            pair.toServer().sendActive(1, number(1), MemorySegment.ofArray(new byte[100]));
-            pair.toServer().sendActive(1, number(2), MemorySegment.ofArray(new byte[5000]));
+            pair.toServer().postActive(1, number(1), MemorySegment.ofArray(new byte[100]));
+            pair.toServer().postActive(1, number(2), MemorySegment.ofArray(new byte[5000]));
             assertThat(pair.client().await(() -> answers.get() == 5100, LONG)).isTrue();
             assertThat(refused.get()).hasMessageContaining("must not wait");
         }
@@ -153,21 +153,21 @@ class ActiveMessagesTest {
     @ValueSource(strings = {"rocev2", "shm"})
     void aMessageWithoutAHandlerIsCountedAndOneTooLongIsRefused(String device) throws Exception {
         try (var pair = TwoWorkers.of(device)) {
-            pair.toServer().sendActive(3, number(1), MemorySegment.NULL).await();
+            pair.toServer().postActive(3, number(1), MemorySegment.NULL).await();
             pair.toServer()
-                    .sendActive(3, number(1), MemorySegment.ofArray(new byte[5000]))
+                    .postActive(3, number(1), MemorySegment.ofArray(new byte[5000]))
                     .await();
             assertThat(pair.server().counters()).containsEntry("active.dropped", 2L);
             RemoteWorker peer = pair.toServer();
-            assertThatIllegalArgumentException().isThrownBy(() -> peer.sendActive(1024, number(1), MemorySegment.NULL));
+            assertThatIllegalArgumentException().isThrownBy(() -> peer.postActive(1024, number(1), MemorySegment.NULL));
             MemorySegment header = MemorySegment.ofArray(new byte[peer.maxHeaderBytes() + 1]);
-            assertThatIllegalArgumentException().isThrownBy(() -> peer.sendActive(3, header, MemorySegment.NULL));
+            assertThatIllegalArgumentException().isThrownBy(() -> peer.postActive(3, header, MemorySegment.NULL));
             MemorySegment data = MemorySegment.ofArray(new byte[(int) peer.maxActiveBytes() + 1]);
-            assertThatIllegalArgumentException().isThrownBy(() -> peer.sendActive(3, number(1), data));
-            assertThatIllegalArgumentException().isThrownBy(() -> peer.trySendActive(-1, number(1), data));
+            assertThatIllegalArgumentException().isThrownBy(() -> peer.postActive(3, number(1), data));
+            assertThatIllegalArgumentException().isThrownBy(() -> peer.tryPostActive(-1, number(1), data));
             assertThatIllegalArgumentException().isThrownBy(() -> pair.server().onActive(1024, _ -> {}));
             MemorySegment longest = MemorySegment.ofArray(new byte[(int) peer.maxActiveBytes()]);
-            assertThat(peer.trySendActive(3, number(1), longest)).isFalse();
+            assertThat(peer.tryPostActive(3, number(1), longest)).isFalse();
         }
     }
 
@@ -178,17 +178,17 @@ class ActiveMessagesTest {
             pair.server().onActive(1, _ -> {
                 throw new IllegalArgumentException("not mine");
             });
-            Pending<Received> waiting = pair.toClient().receive(TagFilter.any(), number(0));
-            pair.toServer().sendActive(1, number(1), MemorySegment.NULL);
+            Pending<Received> waiting = pair.toClient().postReceive(TagFilter.any(), number(0));
+            pair.toServer().postActive(1, number(1), MemorySegment.NULL);
             assertThatExceptionOfType(ConnectionException.class)
                     .isThrownBy(waiting::await)
                     .withMessageContaining("not mine");
             try (var listener = pair.server().listen(TwoWorkers.at(pair.a()))) {
                 var accepted = TwoWorkers.accept(listener);
                 RemoteWorker again = pair.client().connect(listener.localAddress());
-                again.send(1, "on").await();
+                again.postSend(1, "on").await();
                 assertThat(accepted.get()
-                                .receive(TagFilter.exactly(1), number(0))
+                                .postReceive(TagFilter.exactly(1), number(0))
                                 .await()
                                 .length())
                         .isEqualTo(2);
@@ -214,8 +214,8 @@ class ActiveMessagesTest {
                 message.copyHeader(headerCopy);
                 message.copyData(copy);
                 rounds[0]++;
-                if (!message.from().trySendActive(2, headerCopy, copy)) {
-                    message.from().sendActive(2, headerCopy, copy); // it may have no credit for a moment
+                if (!message.from().tryPostActive(2, headerCopy, copy)) {
+                    message.from().postActive(2, headerCopy, copy); // it may have no credit for a moment
                 }
             });
             pair.client().onActive(2, _ -> rounds[1]++);
@@ -228,8 +228,8 @@ class ActiveMessagesTest {
                 for (int i = 0; i < 1000; i++) {
                     long before = threads.getCurrentThreadAllocatedBytes();
                     rounds[2]++;
-                    if (!pair.toServer().trySendActive(1, header, data)) {
-                        pair.toServer().sendActive(1, header, data);
+                    if (!pair.toServer().tryPostActive(1, header, data)) {
+                        pair.toServer().postActive(1, header, data);
                     }
                     pair.server().await(isThere);
                     pair.client().await(isBack);

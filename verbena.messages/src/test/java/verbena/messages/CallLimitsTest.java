@@ -70,8 +70,8 @@ class CallLimitsTest {
                 assertTimesOut(() -> pair.toServer().call(new byte[1], Duration.ofMillis(2)), "within");
             }
             assertThat(pair.toServer().isLost()).isFalse();
-            Pending<Received> message = pair.server().receive(TagFilter.exactly(1), memory(1));
-            pair.toServer().send(1, "x").await();
+            Pending<Received> message = pair.server().postReceive(TagFilter.exactly(1), memory(1));
+            pair.toServer().postSend(1, "x").await();
             message.await();
             word.countDown(); // all answers come late
             for (int i = 0; i < 40; i++) {
@@ -89,7 +89,7 @@ class CallLimitsTest {
             pair.server().answerCalls(after(word));
             var calls = new ArrayList<Pending<byte[]>>();
             for (int i = 0; i < 8; i++) {
-                calls.add(pair.toServer().callAsync(memory(1)));
+                calls.add(pair.toServer().postCall(memory(1)));
             }
             assertTimesOut(() -> pair.toServer().call("one more", SHORT), "no place");
             var waiting = CompletableFuture.supplyAsync(
@@ -116,7 +116,7 @@ class CallLimitsTest {
             var word = new CountDownLatch(1);
             pair.server().answerCalls(after(word));
             for (int i = 0; i < 8; i++) {
-                pair.toServer().callAsync(memory(1));
+                pair.toServer().postCall(memory(1));
             }
             var interrupted = new CompletableFuture<Throwable>();
             Thread waits = Thread.startVirtualThread(() -> {
@@ -150,7 +150,7 @@ class CallLimitsTest {
             pair.server().answerCalls(after(word));
             var calls = new ArrayList<Pending<byte[]>>();
             for (int i = 0; i < 30; i++) {
-                calls.add(pair.toServer().callAsync(memory(i)));
+                calls.add(pair.toServer().postCall(memory(i)));
             }
             assertThat(calls).noneMatch(Pending::isDone);
             assertThat(pair.toServer().calls.unanswered()).isEqualTo(8);
@@ -186,7 +186,7 @@ class CallLimitsTest {
             assertThat(accepted.get(60, TimeUnit.SECONDS).isLost()).isFalse();
             var calls = new ArrayList<Pending<byte[]>>();
             for (int i = 0; i < 100; i++) {
-                calls.add(toServer.callAsync(memory(1), LONG));
+                calls.add(toServer.postCall(memory(1), LONG));
             }
             for (var each : calls) {
                 each.await();
@@ -215,10 +215,10 @@ class CallLimitsTest {
             var accepted = TwoWorkers.accept(listener);
             RemoteWorker toServer = client.connect(listener.localAddress());
             assertThat(accepted.get(60, TimeUnit.SECONDS).isLost()).isFalse();
-            Pending<byte[]> first = toServer.callAsync(memory(1 << 20));
+            Pending<byte[]> first = toServer.postCall(memory(1 << 20));
             try (Arena arena = Arena.ofShared()) {
                 MemorySegment request = arena.allocate(1 << 20);
-                assertTimesOut(() -> toServer.callAsync(request, SHORT).await(), "no answer");
+                assertTimesOut(() -> toServer.postCall(request, SHORT).await(), "no answer");
                 request.fill((byte) 1);
             }
             word.countDown();
@@ -248,7 +248,7 @@ class CallLimitsTest {
             });
             pair.server().answerCalls(Call::request);
             for (int i = 0; i < 100; i++) {
-                pair.toServer().sendActive(1, MemorySegment.NULL, memory(1));
+                pair.toServer().postActive(1, MemorySegment.NULL, memory(1));
             }
             for (int i = 0; i < 40; i++) {
                 assertTimesOut(() -> pair.toServer().call(new byte[1], Duration.ofMillis(2)), "no answer");
@@ -274,7 +274,7 @@ class CallLimitsTest {
             for (MemorySegment into : List.of(ours, memory(100_000))) {
                 assertTimesOut(
                         () -> pair.toServer()
-                                .callAsync(memory(1), into, Duration.ofMillis(120))
+                                .postCall(memory(1), into, Duration.ofMillis(120))
                                 .await(),
                         "no answer");
                 into.fill((byte) 7);
@@ -297,8 +297,8 @@ class CallLimitsTest {
                     request.fill((byte) (isLimited ? 1 : 2));
                     long bytes = Math.min(into.byteSize(), request.byteSize());
                     Pending<Long> call = isLimited
-                            ? pair.toServer().callAsync(request, into, LONG)
-                            : pair.toServer().callAsync(request, into);
+                            ? pair.toServer().postCall(request, into, LONG)
+                            : pair.toServer().postCall(request, into);
                     assertThat(call.await()).isEqualTo(100_000);
                     assertThat(into.asSlice(0, bytes).mismatch(request.asSlice(0, bytes)))
                             .isEqualTo(-1);
@@ -316,7 +316,7 @@ class CallLimitsTest {
                         .isThrownBy(() -> pair.toServer().call("x", limit));
             }
             assertThatExceptionOfType(ConnectionException.class)
-                    .isThrownBy(() -> pair.toServer().callAsync(memory(1)).await());
+                    .isThrownBy(() -> pair.toServer().postCall(memory(1)).await());
             for (Duration none : List.of(Duration.ZERO, Duration.ofSeconds(-1))) {
                 assertThatExceptionOfType(IllegalArgumentException.class)
                         .isThrownBy(() -> pair.toServer().call("x", none))

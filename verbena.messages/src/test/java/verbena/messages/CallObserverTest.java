@@ -88,7 +88,7 @@ class CallObserverTest {
                 var arena = Arena.ofShared()) {
             assertThat(pair.toServer().call(sent, LONG)).isEqualTo(sent);
             MemorySegment memory = arena.allocateFrom(ValueLayout.JAVA_BYTE, sent);
-            assertThat(pair.toServer().callAsync(memory).await()).isEqualTo(sent);
+            assertThat(pair.toServer().postCall(memory).await()).isEqualTo(sent);
             assertThat(server.headers.take()).isEqualTo(server.headers.take()).isEqualTo("client");
         }
     }
@@ -129,7 +129,7 @@ class CallObserverTest {
                 never.await();
                 return call.request();
             });
-            Pending<byte[]> given = pair.toServer().callAsync(MemorySegment.ofArray(new byte[1]), LONG);
+            Pending<byte[]> given = pair.toServer().postCall(MemorySegment.ofArray(new byte[1]), LONG);
             assertThat(given.cancel()).isTrue();
             assertThat(client.ends.take()).containsInstanceOf(CancellationException.class);
         }

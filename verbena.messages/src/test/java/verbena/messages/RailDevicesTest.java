@@ -121,9 +121,9 @@ class RailDevicesTest {
                 MemorySegment into = arena.allocate(500_000);
                 memory.add(into);
                 boolean isBack = i % 2 == 1;
-                received.add((isBack ? pair.toServer : pair.toClient).receive(TagFilter.any(), into));
+                received.add((isBack ? pair.toServer : pair.toClient).postReceive(TagFilter.any(), into));
                 MemorySegment from = pattern(arena.allocate(bytes), i);
-                sent.add((isBack ? pair.toClient : pair.toServer).send(i, from));
+                sent.add((isBack ? pair.toClient : pair.toServer).postSend(i, from));
                 if (i == n / 2) {
                     end(pair, rail, how);
                 }
@@ -158,20 +158,20 @@ class RailDevicesTest {
             assertThat(pair.toServer.railCount()).isEqualTo(2);
             MemorySegment from = pattern(arena.allocate(1 << 22), 1);
             MemorySegment into = arena.allocate(1 << 22);
-            Pending<Received> received = pair.server.receive(TagFilter.exactly(1), into);
-            pair.toServer.send(1, from).await();
+            Pending<Received> received = pair.server.postReceive(TagFilter.exactly(1), into);
+            pair.toServer.postSend(1, from).await();
             received.await();
             assertThat(into.mismatch(from)).isEqualTo(-1);
             PeerMemory there = pair.toServer.memory(shared.token());
-            there.put(from, 0);
-            there.put(MemorySegment.ofArray(new byte[] {9}), 7); // behind it
-            there.flush().await();
+            there.postWrite(from, 0);
+            there.postWrite(MemorySegment.ofArray(new byte[] {9}), 7); // behind it
+            there.postFlush().await();
             assertThat(shared.segment().get(ValueLayout.JAVA_BYTE, 7)).isEqualTo((byte) 9);
             into.fill((byte) 0);
-            there.get(0, into).await();
+            there.postRead(0, into).await();
             assertThat(into.mismatch(shared.segment())).isEqualTo(-1);
             assertThat(into.asSlice(8).mismatch(from.asSlice(8))).isEqualTo(-1);
-            assertThat(there.fetchAdd(8, 0).await()).isEqualTo(from.get(ValueLayout.JAVA_LONG, 8));
+            assertThat(there.postFetchAdd(8, 0).await()).isEqualTo(from.get(ValueLayout.JAVA_LONG, 8));
             assertThat(pair.toServer.remote.transfers().bytesOf(0)).isPositive();
             assertThat(pair.toServer.remote.transfers().bytesOf(1)).isPositive();
         }
@@ -196,19 +196,19 @@ class RailDevicesTest {
             for (int i = 0; i < 300; i++) {
                 int bytes = i % 50 == 49 ? 1 << 20 : i % 5 == 4 ? 5000 : 8;
                 last = pattern(arena.allocate(bytes), i);
-                all.add(there.put(last, 0));
+                all.add(there.postWrite(last, 0));
                 if (i % 7 == 0) {
-                    all.add(there.get(0, into));
+                    all.add(there.postRead(0, into));
                 }
                 if (i == 150) {
                     end(pair, rail, how);
                 }
             }
-            there.flush().await();
+            there.postFlush().await();
             for (Pending<Void> each : all) {
                 each.await();
             }
-            there.get(0, into).await();
+            there.postRead(0, into).await();
             assertThat(into.asSlice(0, last.byteSize()).mismatch(last)).isEqualTo(-1);
         }
     }
@@ -230,7 +230,7 @@ class RailDevicesTest {
                 }
                 byte[] request = new byte[i * 100];
                 assertThat(pair.toServer.call(request, LONG)).isEqualTo(request);
-                pair.toServer.sendActive(1, header, MemorySegment.ofArray(new byte[i]));
+                pair.toServer.postActive(1, header, MemorySegment.ofArray(new byte[i]));
             }
             assertThat(pair.server.await(() -> sum[0] == 100, LONG)).isTrue();
             assertThat(sum[1]).isEqualTo(99 * 100 / 2);
@@ -240,14 +240,14 @@ class RailDevicesTest {
     @Test
     void thePeerIsLostWithItsLastRail() throws Exception {
         try (var pair = Pair.of("rocev2@127.0.0.2", "rocev2@127.0.0.3")) {
-            Pending<Received> waiting = pair.toServer.receive(TagFilter.any(), MemorySegment.ofArray(new byte[10]));
+            Pending<Received> waiting = pair.toServer.postReceive(TagFilter.any(), MemorySegment.ofArray(new byte[10]));
             end(pair, 1, End.DISCONNECTED);
-            pair.toServer.send(1, "still").await();
+            pair.toServer.postSend(1, "still").await();
             end(pair, 0, End.DISCONNECTED);
             assertThatExceptionOfType(ConnectionException.class).isThrownBy(waiting::await);
             assertThat(pair.toServer.railCount()).isZero();
             assertThatExceptionOfType(ConnectionException.class)
-                    .isThrownBy(() -> pair.toServer.send(1, "gone").await());
+                    .isThrownBy(() -> pair.toServer.postSend(1, "gone").await());
         }
     }
 
@@ -261,15 +261,15 @@ class RailDevicesTest {
                 WorkerListener listener = server.listen(List.of(TwoWorkers.at(a), TwoWorkers.at(b)))) {
             var accepted = TwoWorkers.accept(listener);
             RemoteWorker toServer = client.connect(listener.localAddress());
-            accepted.get(60, TimeUnit.SECONDS).send(1, new byte[5000]);
-            assertThat(toServer.receive(TagFilter.masked(1, 1), MemorySegment.ofArray(new byte[5000]))
+            accepted.get(60, TimeUnit.SECONDS).postSend(1, new byte[5000]);
+            assertThat(toServer.postReceive(TagFilter.masked(1, 1), MemorySegment.ofArray(new byte[5000]))
                             .await()
                             .length())
                     .isEqualTo(5000);
             // By the second device alone a worker is not reached.
             RemoteWorker sentAway = client.connect(listener.localAddresses().get(1));
             assertThatExceptionOfType(ConnectionException.class)
-                    .isThrownBy(() -> sentAway.receive(TagFilter.masked(1, 1), MemorySegment.ofArray(new byte[1]))
+                    .isThrownBy(() -> sentAway.postReceive(TagFilter.masked(1, 1), MemorySegment.ofArray(new byte[1]))
                             .await());
             assertThatIllegalArgumentException().isThrownBy(() -> client.connect(listener.localAddresses()));
             assertThatIllegalArgumentException().isThrownBy(() -> client.leave(c));
@@ -332,7 +332,7 @@ class RailDevicesTest {
                 Thread.onSpinWait(); // the peer sees the end before its room is free
             }
             var accepted = TwoWorkers.accept(listener);
-            client.connect(listener.localAddress()).send(1, "on").await();
+            client.connect(listener.localAddress()).postSend(1, "on").await();
             assertThat(accepted.get(60, TimeUnit.SECONDS).isLost()).isFalse();
         }
     }

@@ -72,7 +72,7 @@ class RailStormTest {
             if (i % 2 == 0) {
                 data = Arena.ofAuto().allocate(data.byteSize()).copyFrom(data);
             }
-            sent.add(to.send(i, data));
+            sent.add(to.postSend(i, data));
             moves.incrementAndGet();
         }
         for (Pending<Void> each : sent) {
@@ -86,7 +86,7 @@ class RailStormTest {
         for (int i = 0; i < MESSAGES; i++) {
             int length = length(random);
             byte[] into = new byte[length];
-            Pending<Received> next = from.receive(TagFilter.any(), MemorySegment.ofArray(into));
+            Pending<Received> next = from.postReceive(TagFilter.any(), MemorySegment.ofArray(into));
             assertThat(next.await(LONG)).as("message %d", i).isTrue();
             assertThat(next.await().tag()).isEqualTo(i);
             assertThat(next.await().length()).isEqualTo(length);
@@ -119,10 +119,11 @@ class RailStormTest {
         PeerMemory there = to.memory(at.token());
         for (int i = 0; i < CALLS; i++) {
             MemorySegment data = MemorySegment.ofArray(pattern(length(random), i));
-            Pending<Void> put = there.put(data, 0);
+            Pending<Void> put = there.postWrite(data, 0);
             there.fence();
             byte[] back = new byte[(int) data.byteSize()];
-            assertThat(there.get(0, MemorySegment.ofArray(back)).await(LONG)).isTrue();
+            assertThat(there.postRead(0, MemorySegment.ofArray(back)).await(LONG))
+                    .isTrue();
             assertThat(put.await(LONG)).isTrue();
             assertThat(back).isEqualTo(data.toArray(ValueLayout.JAVA_BYTE));
             moves.incrementAndGet();
@@ -130,10 +131,10 @@ class RailStormTest {
         return null;
     }
 
-    private Void sendActive(RemoteWorker to) throws InterruptedException {
+    private Void postActive(RemoteWorker to) throws InterruptedException {
         for (int i = 0; i < MESSAGES; i++) {
             MemorySegment header = MemorySegment.ofArray(new int[] {i});
-            assertThat(to.sendActive(1, header, MemorySegment.ofArray(pattern(i, i)))
+            assertThat(to.postActive(1, header, MemorySegment.ofArray(pattern(i, i)))
                             .await(LONG))
                     .isTrue();
             moves.incrementAndGet();
@@ -232,8 +233,8 @@ class RailStormTest {
             work.add(() -> call(toClient, seed + 3));
             work.add(() -> put(toServer, ofTheServer, seed + 4));
             work.add(() -> put(toClient, ofTheClient, seed + 5));
-            work.add(() -> sendActive(toServer));
-            work.add(() -> sendActive(toClient));
+            work.add(() -> postActive(toServer));
+            work.add(() -> postActive(toClient));
             work.add(() -> breakRails(List.of(server, client), List.of(toClient, toServer), seed));
             var outcomes = new ArrayList<Future<Void>>();
             work.forEach(each -> outcomes.add(threads.submit(each)));

@@ -42,14 +42,14 @@ class RemoteMemoryTest {
                             pattern(isNative ? arena.allocate(bytes) : MemorySegment.ofArray(new byte[bytes]));
                     MemorySegment into = isNative ? arena.allocate(bytes) : MemorySegment.ofArray(new byte[bytes]);
                     shared.segment().fill((byte) 0);
-                    there.put(from, 8).await();
-                    there.flush().await();
+                    there.postWrite(from, 8).await();
+                    there.postFlush().await();
                     assertThat(shared.segment().asSlice(8, bytes).mismatch(from))
                             .isEqualTo(-1);
                     assertThat(shared.segment().get(ValueLayout.JAVA_BYTE, 7)).isZero();
                     assertThat(shared.segment().get(ValueLayout.JAVA_BYTE, 8 + bytes))
                             .isZero();
-                    there.get(8, into).await();
+                    there.postRead(8, into).await();
                     assertThat(into.mismatch(from)).isEqualTo(-1);
                 }
             }
@@ -67,19 +67,19 @@ class RemoteMemoryTest {
             var puts = new ArrayList<Pending<Void>>();
             for (int i = 1; i <= 500; i++) {
                 MemorySegment value = MemorySegment.ofArray(new long[] {i});
-                puts.add(there.put(value, 0));
-                pair.toServer().send(i, "beside");
+                puts.add(there.postWrite(value, 0));
+                pair.toServer().postSend(i, "beside");
             }
             there.fence();
             MemorySegment last = MemorySegment.ofArray(new long[1]);
-            there.get(0, last).await();
+            there.postRead(0, last).await();
             assertThat(last.get(ValueLayout.JAVA_LONG_UNALIGNED, 0)).isEqualTo(500);
             for (Pending<Void> each : puts) {
                 assertThat(each.isDone()).isTrue(); // they were before the fence
             }
             for (int i = 1; i <= 500; i++) {
                 assertThat(pair.server()
-                                .receive(TagFilter.any(), MemorySegment.ofArray(new byte[10]))
+                                .postReceive(TagFilter.any(), MemorySegment.ofArray(new byte[10]))
                                 .await()
                                 .tag())
                         .isEqualTo(i);
@@ -94,13 +94,13 @@ class RemoteMemoryTest {
                 Arena arena = Arena.ofShared();
                 var shared = pair.server().share(arena.allocate(64, 8), Access.remoteAll())) {
             PeerMemory there = pair.toServer().memory(shared.token());
-            assertThat(there.fetchAdd(8, 5).await()).isZero();
-            assertThat(there.fetchAdd(8, -2).await()).isEqualTo(5);
-            assertThat(there.compareSwap(8, 4, 100).await()).isEqualTo(3);
-            assertThat(there.compareSwap(8, 3, 100).await()).isEqualTo(3);
+            assertThat(there.postFetchAdd(8, 5).await()).isZero();
+            assertThat(there.postFetchAdd(8, -2).await()).isEqualTo(5);
+            assertThat(there.postCompareSwap(8, 4, 100).await()).isEqualTo(3);
+            assertThat(there.postCompareSwap(8, 3, 100).await()).isEqualTo(3);
             assertThat(shared.segment().get(ValueLayout.JAVA_LONG, 8)).isEqualTo(100);
-            assertThatIllegalArgumentException().isThrownBy(() -> there.fetchAdd(4, 1));
-            assertThatExceptionOfType(IndexOutOfBoundsException.class).isThrownBy(() -> there.fetchAdd(64, 1));
+            assertThatIllegalArgumentException().isThrownBy(() -> there.postFetchAdd(4, 1));
+            assertThatExceptionOfType(IndexOutOfBoundsException.class).isThrownBy(() -> there.postFetchAdd(64, 1));
         }
     }
 
@@ -112,17 +112,17 @@ class RemoteMemoryTest {
             var shared = pair.server().share(arena.allocate(64, 8), Set.of(Access.REMOTE_READ));
             PeerMemory there = pair.toServer().memory(shared.token());
             MemorySegment into = MemorySegment.ofArray(new byte[64]);
-            there.get(0, into).await();
-            assertThatExceptionOfType(IndexOutOfBoundsException.class).isThrownBy(() -> there.get(1, into));
+            there.postRead(0, into).await();
+            assertThatExceptionOfType(IndexOutOfBoundsException.class).isThrownBy(() -> there.postRead(1, into));
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> pair.toServer().memory(new byte[19]));
             shared.close();
-            Pending<Received> waiting = pair.toServer().receive(TagFilter.any(), into);
+            Pending<Received> waiting = pair.toServer().postReceive(TagFilter.any(), into);
             assertThatExceptionOfType(ConnectionException.class)
-                    .isThrownBy(() -> there.get(0, into).await());
+                    .isThrownBy(() -> there.postRead(0, into).await());
             assertThatExceptionOfType(ConnectionException.class).isThrownBy(waiting::await);
             assertThatExceptionOfType(ConnectionException.class)
-                    .isThrownBy(() -> there.flush().await());
+                    .isThrownBy(() -> there.postFlush().await());
         }
     }
 
@@ -137,7 +137,8 @@ class RemoteMemoryTest {
             MemorySegment into = MemorySegment.ofArray(new byte[64]);
             assertThatExceptionOfType(ConnectionException.class).isThrownBy(() -> {
                 while (true) { // until it is noticed
-                    assertThat(there.get(0, into).await(Duration.ofSeconds(60))).isTrue();
+                    assertThat(there.postRead(0, into).await(Duration.ofSeconds(60)))
+                            .isTrue();
                 }
             });
             shared.close();

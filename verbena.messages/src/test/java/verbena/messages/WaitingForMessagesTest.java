@@ -54,7 +54,7 @@ class WaitingForMessagesTest {
 
     private int serve(Worker worker, WorkerListener listener, Waiter<Object> waiter) throws InterruptedException {
         MemorySegment into = MemorySegment.ofArray(new byte[40]);
-        Pending<Received> next = worker.receive(TagFilter.any(), into);
+        Pending<Received> next = worker.postReceive(TagFilter.any(), into);
         waiter.add(listener, listener);
         waiter.add(next, next);
         while (!isStopped.get()) {
@@ -64,8 +64,8 @@ class WaitingForMessagesTest {
             } else if (ready == next) {
                 Received message = next.await();
                 texts.add(text(into, message));
-                message.from().send(1, "thanks"); // the client sends on when it has this
-                next = worker.receive(TagFilter.any(), into);
+                message.from().postSend(1, "thanks"); // the client sends on when it has this
+                next = worker.postReceive(TagFilter.any(), into);
                 waiter.add(next, next);
             }
         }
@@ -85,8 +85,8 @@ class WaitingForMessagesTest {
         MemorySegment answer = MemorySegment.ofArray(new byte[10]);
         try (RemoteWorker server = client.connect(to)) {
             for (int i = 0; i < EACH; i++) {
-                Pending<Received> thanks = server.receive(TagFilter.any(), answer);
-                server.send(0, "message " + i).await();
+                Pending<Received> thanks = server.postReceive(TagFilter.any(), answer);
+                server.postSend(0, "message " + i).await();
                 thanks.await();
             }
         }
@@ -140,7 +140,7 @@ class WaitingForMessagesTest {
         try (Context a = Device.named(device).open();
                 var waiter = new Waiter<>()) {
             Worker worker = Worker.open(a, TwoWorkers.SMALL);
-            Pending<Received> never = worker.receive(TagFilter.any(), MemorySegment.ofArray(new byte[1]));
+            Pending<Received> never = worker.postReceive(TagFilter.any(), MemorySegment.ofArray(new byte[1]));
             waiter.add(never, never);
             assertThat(waiter.await(Duration.ZERO)).isEmpty();
             CompletableFuture<Boolean> waited = start(() -> {
@@ -191,7 +191,7 @@ class WaitingForMessagesTest {
             List<CompletableFuture<String>> both = new ArrayList<>();
             for (int tag = 1; tag <= 2; tag++) {
                 MemorySegment into = MemorySegment.ofArray(new byte[40]);
-                Pending<Received> its = pair.server().receive(TagFilter.exactly(tag), into);
+                Pending<Received> its = pair.server().postReceive(TagFilter.exactly(tag), into);
                 both.add(start(() -> {
                     try (var waiter = new Waiter<>()) {
                         waiter.add(its, its);
@@ -200,9 +200,9 @@ class WaitingForMessagesTest {
                     }
                 }));
             }
-            pair.toServer().send(2, "second").await();
+            pair.toServer().postSend(2, "second").await();
             assertThat(both.get(1).get(60, TimeUnit.SECONDS)).isEqualTo("second");
-            pair.toServer().send(1, "first").await();
+            pair.toServer().postSend(1, "first").await();
             assertThat(both.get(0).get(60, TimeUnit.SECONDS)).isEqualTo("first");
         }
     }

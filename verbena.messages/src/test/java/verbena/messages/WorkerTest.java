@@ -56,23 +56,23 @@ class WorkerTest {
     void messagesGoToTheReceivesThatTheyMatch(String device) throws Exception {
         try (var pair = TwoWorkers.of(device)) {
             MemorySegment into = memory(100);
-            Pending<Received> exact = pair.server().receive(TagFilter.exactly(5), into);
-            pair.toServer().send(4, "unexpected").await();
-            pair.toServer().send(5, "expected").await();
+            Pending<Received> exact = pair.server().postReceive(TagFilter.exactly(5), into);
+            pair.toServer().postSend(4, "unexpected").await();
+            pair.toServer().postSend(5, "expected").await();
             Received message = exact.await();
             assertThat(message.from()).isSameAs(pair.toClient());
             assertThat(message.tag()).isEqualTo(5);
             assertThat(into.asSlice(0, message.length()).toArray(ValueLayout.JAVA_BYTE))
                     .isEqualTo("expected".getBytes(UTF_8));
             MemorySegment few = memory(3);
-            Received any = pair.toClient().receive(TagFilter.any(), few).await();
+            Received any = pair.toClient().postReceive(TagFilter.any(), few).await();
             assertThat(any.tag()).isEqualTo(4);
             assertThat(any.length()).isEqualTo(10);
             assertThat(any.isTruncated()).isTrue();
             assertThat(few.toArray(ValueLayout.JAVA_BYTE)).isEqualTo("une".getBytes(UTF_8));
-            pair.toClient().send(9, new byte[0]).await(); // the other way, and nothing in it
+            pair.toClient().postSend(9, new byte[0]).await(); // the other way, and nothing in it
             assertThat(pair.client()
-                            .receive(TagFilter.masked(8, 8), memory(1))
+                            .postReceive(TagFilter.masked(8, 8), memory(1))
                             .await()
                             .length())
                     .isZero();
@@ -96,10 +96,10 @@ class WorkerTest {
                 try (RemoteWorker there = client.connect(listener.localAddress());
                         RemoteWorker here = accepted.get(60, TimeUnit.SECONDS)) {
                     for (int i = 0; i < 5; i++) {
-                        Pending<Void> _ = there.send(i, "message " + i);
+                        Pending<Void> _ = there.postSend(i, "message " + i);
                     }
                     for (int i = 0; i < 5; i++) {
-                        Pending<Received> next = here.receive(TagFilter.exactly(i), memory(20));
+                        Pending<Received> next = here.postReceive(TagFilter.exactly(i), memory(20));
                         assertThat(next.await(LONG)).isTrue();
                     }
                 }
@@ -117,30 +117,30 @@ class WorkerTest {
             MemorySegment source = arena.allocate(data.length);
             source.copyFrom(MemorySegment.ofArray(data));
             MemorySegment target = arena.allocate(data.length);
-            Pending<Void> sent = pair.toServer().send(1, source);
+            Pending<Void> sent = pair.toServer().postSend(1, source);
             assertThat(sent.await(Duration.ofMillis(20))).isFalse(); // no receive takes it yet
             Received message =
-                    pair.server().receive(TagFilter.exactly(1), target).await();
+                    pair.server().postReceive(TagFilter.exactly(1), target).await();
             assertThat(message.length()).isEqualTo(data.length);
             sent.await();
             assertThat(target.mismatch(source)).isEqualTo(-1);
 
             byte[] copy = new byte[1000];
-            Pending<Received> truncated = pair.server().receive(TagFilter.exactly(2), MemorySegment.ofArray(copy));
-            pair.toServer().send(2, data).await();
+            Pending<Received> truncated = pair.server().postReceive(TagFilter.exactly(2), MemorySegment.ofArray(copy));
+            pair.toServer().postSend(2, data).await();
             assertThat(truncated.await().isTruncated()).isTrue();
             assertThat(copy).isEqualTo(Arrays.copyOf(data, 1000));
             try (Arena own = Arena.ofConfined()) { // of this thread alone
                 MemorySegment confined = own.allocate(5000);
-                Pending<Void> third = pair.toServer().send(3, confined);
+                Pending<Void> third = pair.toServer().postSend(3, confined);
                 assertThat(pair.server()
-                                .receive(TagFilter.exactly(3), memory(5000))
+                                .postReceive(TagFilter.exactly(3), memory(5000))
                                 .await()
                                 .length())
                         .isEqualTo(5000);
                 third.await();
                 assertThatIllegalArgumentException()
-                        .isThrownBy(() -> pair.server().receive(TagFilter.masked(1, 1), confined));
+                        .isThrownBy(() -> pair.server().postReceive(TagFilter.masked(1, 1), confined));
             }
         }
     }
@@ -156,8 +156,8 @@ class WorkerTest {
                 long length = 100_000 - i * 800L;
                 MemorySegment part = source.asSlice(i * 100L, length);
                 part.fill((byte) i);
-                Pending<Received> message = pair.server().receive(TagFilter.exactly(i), target);
-                pair.toServer().send(i, part).await();
+                Pending<Received> message = pair.server().postReceive(TagFilter.exactly(i), target);
+                pair.toServer().postSend(i, part).await();
                 assertThat(message.await().length()).isEqualTo(length);
                 assertThat(target.asSlice(0, length).mismatch(part)).isEqualTo(-1);
             }
@@ -178,14 +178,14 @@ class WorkerTest {
             assertThat(source.byteSize()).isEqualTo(200_000);
             for (int i = 1; i <= 20; i++) {
                 source.fill((byte) i);
-                Pending<Received> message = pair.server().receive(TagFilter.exactly(i), target);
-                pair.toServer().send(i, source).await();
+                Pending<Received> message = pair.server().postReceive(TagFilter.exactly(i), target);
+                pair.toServer().postSend(i, source).await();
                 assertThat(message.await().length()).isEqualTo(200_000);
                 assertThat(target.mismatch(source)).isEqualTo(-1);
             }
             if (device.equals("shm")) {
                 long direct = pair.a().counters().get("direct.requests");
-                long bySystem = pair.a().counters().get("direct.system-requests");
+                long bySystem = pair.a().counters().get("direct.system.requests");
                 assertThat(direct - bySystem).as("READs of mapped memory").isGreaterThan(0);
             }
             assertThatIllegalArgumentException().isThrownBy(() -> pair.client().allocate(0));
@@ -200,13 +200,13 @@ class WorkerTest {
             var sent = new ArrayList<Pending<Void>>();
             for (int i = 0; i < 3000; i++) { // over 1 MiB each way: they begin to offer
                 byte[] data = pattern(600 + i % 1000);
-                sent.add(pair.toServer().send(i, data));
-                sent.add(pair.toClient().send(i, data));
+                sent.add(pair.toServer().postSend(i, data));
+                sent.add(pair.toClient().postSend(i, data));
             }
             for (Worker worker : List.of(pair.server(), pair.client())) {
                 for (int i = 0; i < 3000; i++) {
                     byte[] into = new byte[2000];
-                    Received message = worker.receive(TagFilter.any(), MemorySegment.ofArray(into))
+                    Received message = worker.postReceive(TagFilter.any(), MemorySegment.ofArray(into))
                             .await();
                     assertThat(message.tag()).isEqualTo(i);
                     assertThat(Arrays.copyOf(into, (int) message.length())).isEqualTo(pattern(600 + i % 1000));
@@ -216,7 +216,7 @@ class WorkerTest {
                 each.await();
             }
             for (Context each : List.of(pair.a(), pair.b())) {
-                assertThat(each.counters().getOrDefault("sent.nak-rnr", 0L)).isZero();
+                assertThat(each.counters().getOrDefault("sent.nak.rnr", 0L)).isZero();
             }
         }
     }
@@ -226,12 +226,12 @@ class WorkerTest {
     void aReceiveCanBeTakenBack(String device) throws Exception {
         try (var pair = TwoWorkers.of(device)) {
             MemorySegment into = memory(10);
-            Pending<Received> first = pair.server().receive(TagFilter.exactly(1), into);
-            Pending<Received> second = pair.server().receive(TagFilter.exactly(1), into);
+            Pending<Received> first = pair.server().postReceive(TagFilter.exactly(1), into);
+            Pending<Received> second = pair.server().postReceive(TagFilter.exactly(1), into);
             assertThat(first.cancel()).isTrue();
             assertThat(first.cancel()).isFalse();
             assertThatExceptionOfType(CancellationException.class).isThrownBy(first::await);
-            pair.toServer().send(1, "x").await();
+            pair.toServer().postSend(1, "x").await();
             assertThat(second.await().length()).isEqualTo(1);
             assertThat(second.cancel()).isFalse();
             assertThat(second.toFuture().get(60, TimeUnit.SECONDS).tag()).isEqualTo(1);
@@ -248,29 +248,31 @@ class WorkerTest {
             try (Arena arena = Arena.ofShared()) {
                 closed = arena.allocate(100);
                 for (int bytes : new int[] {10, 5000}) {
-                    Pending<Received> early = pair.server().receive(TagFilter.exactly(bytes), arena.allocate(bytes));
+                    Pending<Received> early =
+                            pair.server().postReceive(TagFilter.exactly(bytes), arena.allocate(bytes));
                     assertThat(early.isDone()).isFalse();
                 }
             }
             MemorySegment readOnly = memory(100).asReadOnly();
             for (MemorySegment bad : List.of(closed, readOnly)) {
                 assertThatIllegalArgumentException()
-                        .isThrownBy(() -> pair.server().receive(TagFilter.any(), bad))
+                        .isThrownBy(() -> pair.server().postReceive(TagFilter.any(), bad))
                         .withMessageContaining("into");
                 assertThatIllegalArgumentException()
-                        .isThrownBy(() -> pair.toServer().callAsync(memory(1), bad, LONG))
+                        .isThrownBy(() -> pair.toServer().postCall(memory(1), bad, LONG))
                         .withMessageContaining("into");
             }
-            assertThatIllegalStateException().isThrownBy(() -> pair.toServer().send(1, closed));
+            assertThatIllegalStateException().isThrownBy(() -> pair.toServer().postSend(1, closed));
             assertThatIllegalStateException()
-                    .isThrownBy(() -> pair.toServer().sendActive(1, MemorySegment.NULL, closed));
+                    .isThrownBy(() -> pair.toServer().postActive(1, MemorySegment.NULL, closed));
             assertThatIllegalStateException()
-                    .isThrownBy(() -> pair.toServer().trySendActive(1, MemorySegment.NULL, closed));
-            assertThatIllegalStateException().isThrownBy(() -> pair.toServer().callAsync(closed, LONG));
+                    .isThrownBy(() -> pair.toServer().tryPostActive(1, MemorySegment.NULL, closed));
+            assertThatIllegalStateException().isThrownBy(() -> pair.toServer().postCall(closed, LONG));
             for (int bytes : new int[] {10, 5000}) {
                 byte[] into = new byte[bytes];
-                Pending<Received> next = pair.server().receive(TagFilter.exactly(bytes), MemorySegment.ofArray(into));
-                pair.toServer().send(bytes, pattern(bytes)).await();
+                Pending<Received> next =
+                        pair.server().postReceive(TagFilter.exactly(bytes), MemorySegment.ofArray(into));
+                pair.toServer().postSend(bytes, pattern(bytes)).await();
                 next.await();
                 assertThat(into).isEqualTo(pattern(bytes));
             }
@@ -289,12 +291,12 @@ class WorkerTest {
             var accepted = TwoWorkers.accept(listener);
             RemoteWorker fromOther = other.connect(listener.localAddress());
             RemoteWorker toOther = accepted.get(60, TimeUnit.SECONDS);
-            Pending<Received> ofLost = pair.toClient().receive(TagFilter.exactly(1), memory(10));
-            Pending<Received> ofAny = pair.server().receive(TagFilter.exactly(1), memory(10));
-            Pending<Void> offered = pair.toClient().send(2, new byte[100_000]);
-            Pending<byte[]> call = pair.toClient().callAsync(memory(10)); // fails: no handler
+            Pending<Received> ofLost = pair.toClient().postReceive(TagFilter.exactly(1), memory(10));
+            Pending<Received> ofAny = pair.server().postReceive(TagFilter.exactly(1), memory(10));
+            Pending<Void> offered = pair.toClient().postSend(2, new byte[100_000]);
+            Pending<byte[]> call = pair.toClient().postCall(memory(10)); // fails: no handler
             var lost = pair.toClient().whenLost().toFuture();
-            pair.toServer().send(7, "last words").await();
+            pair.toServer().postSend(7, "last words").await();
             assertThat(lost).isNotDone();
             var closed = pair.toServer().closeLater().toFuture();
             assertThat(lost.get(60, TimeUnit.SECONDS).reason()).isEqualTo(ConnectionException.Reason.DISCONNECTED);
@@ -303,21 +305,21 @@ class WorkerTest {
             assertThatExceptionOfType(ConnectionException.class).isThrownBy(offered::await);
             assertThatExceptionOfType(RuntimeException.class).isThrownBy(call::await);
             assertThatExceptionOfType(ConnectionException.class)
-                    .isThrownBy(() -> pair.toClient().send(1, "late").await());
+                    .isThrownBy(() -> pair.toClient().postSend(1, "late").await());
             assertThatExceptionOfType(ConnectionException.class)
                     .isThrownBy(() -> pair.toClient().call("late", LONG));
             assertThatExceptionOfType(ConnectionException.class)
                     .isThrownBy(() -> pair.toClient()
-                            .receive(TagFilter.exactly(1), memory(1))
+                            .postReceive(TagFilter.exactly(1), memory(1))
                             .await());
             assertThat(pair.toClient().isLost()).isTrue();
             assertThat(pair.server()
-                            .receive(TagFilter.exactly(7), memory(100))
+                            .postReceive(TagFilter.exactly(7), memory(100))
                             .await()
                             .length())
                     .isEqualTo(10); // it has arrived before the end
             assertThat(ofAny.isDone()).isFalse();
-            fromOther.send(1, "others go on").await();
+            fromOther.postSend(1, "others go on").await();
             assertThat(ofAny.await().from()).isSameAs(toOther);
         }
     }
@@ -333,13 +335,15 @@ class WorkerTest {
                 isHandling.countDown();
                 Threads.join(pair.toClient().remote.ways().way(0).watcher);
             });
-            pair.toServer().sendActive(1, memory(0), memory(0)).await();
+            pair.toServer().postActive(1, memory(0), memory(0)).await();
             isHandling.await();
-            pair.toServer().send(7, "last words").await();
+            pair.toServer().postSend(7, "last words").await();
             pair.toServer().close();
-            Pending<Received> last = pair.server().receive(TagFilter.exactly(7), memory(100));
+            Pending<Received> last = pair.server().postReceive(TagFilter.exactly(7), memory(100));
             assertThat(last.await(LONG)).isTrue();
-            assertThat(pair.toClient().receive(TagFilter.exactly(8), memory(1)).toFuture())
+            assertThat(pair.toClient()
+                            .postReceive(TagFilter.exactly(8), memory(1))
+                            .toFuture())
                     .failsWithin(LONG)
                     .withThrowableThat()
                     .withMessageContaining("the peer has left");
@@ -365,7 +369,7 @@ class WorkerTest {
             assertThat(pair.toServer().call(large, LONG)).isEqualTo(large);
             byte[] into = new byte[200_010];
             assertThat(pair.toServer()
-                            .callAsync(MemorySegment.ofArray(large), MemorySegment.ofArray(into))
+                            .postCall(MemorySegment.ofArray(large), MemorySegment.ofArray(into))
                             .await())
                     .isEqualTo(200_000);
             assertThat(Arrays.copyOf(into, large.length)).isEqualTo(large);
@@ -440,7 +444,7 @@ class WorkerTest {
                         .matches(e -> e.reason() == CallException.Reason.TIMEOUT);
             } while (begun.drainPermits() == 0);
             assertThat(interrupted.tryAcquire(60, TimeUnit.SECONDS)).isTrue();
-            Pending<byte[]> call = pair.toServer().callAsync(memory(1));
+            Pending<byte[]> call = pair.toServer().postCall(memory(1));
             assertThat(begun.tryAcquire(60, TimeUnit.SECONDS)).isTrue();
             assertThat(call.cancel()).isTrue();
             assertThatExceptionOfType(CancellationException.class).isThrownBy(call::await);
@@ -483,8 +487,8 @@ class WorkerTest {
                 never.await();
                 return call.request();
             });
-            Pending<byte[]> patient = pair.toServer().callAsync(memory(1), LONG);
-            Pending<byte[]> second = pair.toServer().callAsync(memory(1), Duration.ofMillis(150));
+            Pending<byte[]> patient = pair.toServer().postCall(memory(1), LONG);
+            Pending<byte[]> second = pair.toServer().postCall(memory(1), Duration.ofMillis(150));
             for (int millis : new int[] {100, 50}) {
                 assertThatExceptionOfType(CallException.class)
                         .isThrownBy(() -> pair.toServer().call(new byte[1], Duration.ofMillis(millis)))
@@ -520,11 +524,11 @@ class WorkerTest {
             });
             var sent = new ArrayList<Pending<Void>>();
             for (int i = 0; i < 3000; i++) {
-                sent.add(toServer.send(i, pattern(500)));
+                sent.add(toServer.postSend(i, pattern(500)));
             }
             var calls = new ArrayList<Pending<byte[]>>();
             for (int i = 0; i < 5; i++) { // two find room
-                calls.add(toServer.callAsync(MemorySegment.ofArray(pattern(100_000))));
+                calls.add(toServer.postCall(MemorySegment.ofArray(pattern(100_000))));
             }
             assertThat(begun.await(60, TimeUnit.SECONDS)).isTrue(); // behind all messages that may leave
             assertThat(server.counters().get("requests.bytes")).isEqualTo(200_000);
@@ -538,7 +542,7 @@ class WorkerTest {
                 assertThat(each.await()).containsExactly(pattern(100_000)[99_999]);
             }
             for (int i = 0; i < 3000; i++) {
-                assertThat(toClient.receive(TagFilter.any(), memory(500))
+                assertThat(toClient.postReceive(TagFilter.any(), memory(500))
                                 .await()
                                 .tag())
                         .isEqualTo(i);
@@ -566,8 +570,8 @@ class WorkerTest {
                     var accepted = TwoWorkers.accept(listener);
                     remotes.add(client.connect(listener.localAddress()));
                     RemoteWorker theirs = accepted.get(60, TimeUnit.SECONDS);
-                    remotes.get(i).send(i, "from " + i).await();
-                    assertThat(server.receive(TagFilter.exactly(i), memory(10))
+                    remotes.get(i).postSend(i, "from " + i).await();
+                    assertThat(server.postReceive(TagFilter.exactly(i), memory(10))
                                     .await()
                                     .from())
                             .isSameAs(theirs);
@@ -579,7 +583,7 @@ class WorkerTest {
                     each.close();
                     assertThat(each.isLost()).isTrue();
                     assertThatExceptionOfType(ConnectionException.class)
-                            .isThrownBy(() -> each.send(0, "late").await());
+                            .isThrownBy(() -> each.postSend(0, "late").await());
                 }
             }
         }
@@ -600,14 +604,18 @@ class WorkerTest {
             var second = TwoWorkers.accept(listener);
             assertThatExceptionOfType(ConnectionException.class) // while it connects, or when it waits
                     .isThrownBy(() -> client.connect(listener.localAddress())
-                            .receive(TagFilter.any(), memory(1))
+                            .postReceive(TagFilter.any(), memory(1))
                             .await());
-            kept.send(1, "x").await();
-            assertThat(theirs.receive(TagFilter.exactly(1), memory(1)).await().length())
+            kept.postSend(1, "x").await();
+            assertThat(theirs.postReceive(TagFilter.exactly(1), memory(1))
+                            .await()
+                            .length())
                     .isEqualTo(1);
             theirs.close(); // makes room
-            client.connect(listener.localAddress()).send(2, "y").await();
-            assertThat(server.receive(TagFilter.exactly(2), memory(1)).await().from())
+            client.connect(listener.localAddress()).postSend(2, "y").await();
+            assertThat(server.postReceive(TagFilter.exactly(2), memory(1))
+                            .await()
+                            .from())
                     .isSameAs(second.get(60, TimeUnit.SECONDS));
         }
     }
@@ -630,13 +638,13 @@ class WorkerTest {
     @ValueSource(strings = {"rocev2", "iwarp", "shm", "rocev2,weak=standard,seed=7"})
     void closingAWorkerEndsEveryWait(String device) throws Exception {
         try (var pair = TwoWorkers.of(device)) {
-            Pending<Received> waiting = pair.client().receive(TagFilter.any(), memory(1));
+            Pending<Received> waiting = pair.client().postReceive(TagFilter.any(), memory(1));
             pair.client().close();
             pair.client().close();
             assertThatExceptionOfType(ConnectionException.class).isThrownBy(waiting::await);
             assertThatExceptionOfType(ConnectionException.class)
                     .isThrownBy(() -> pair.client()
-                            .receive(TagFilter.masked(0, 0), memory(1))
+                            .postReceive(TagFilter.masked(0, 0), memory(1))
                             .await());
         }
     }

@@ -72,7 +72,7 @@ public final class VerbenaMetrics implements MeterBinder, AutoCloseable {
             }
             boolean isDropped = label.startsWith(DROPPED); // one meter for each reason, so that they can be summed
             FunctionCounter.builder(
-                            prefix + (isDropped ? "dropped.packets" : dotted(label)),
+                            prefix + (isDropped ? "dropped.packets" : label),
                             sums,
                             it -> it.counters().getOrDefault(label, 0L))
                     .tags(isDropped ? all.and("reason", label.substring(DROPPED.length())) : all)
@@ -83,19 +83,15 @@ public final class VerbenaMetrics implements MeterBinder, AutoCloseable {
             if (!made.add(own + label)) {
                 continue;
             }
-            Gauge.builder(prefix + dotted(label), sums, it -> it.gauges().getOrDefault(label, 0L))
+            Gauge.builder(prefix + label, sums, it -> it.gauges().getOrDefault(label, 0L))
                     .tags(all)
                     .baseUnit(unit(label))
                     .register(registry);
         }
     }
 
-    private static String dotted(String label) {
-        return label.replace('-', '.').replace('_', '.');
-    }
-
     private static @Nullable String unit(String label) {
-        String last = label.substring(dotted(label).lastIndexOf('.') + 1);
+        String last = label.substring(Math.max(label.lastIndexOf('.'), label.lastIndexOf('_')) + 1);
         return UNITS.contains(last) ? last : null;
     }
 }

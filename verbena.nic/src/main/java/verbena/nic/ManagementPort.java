@@ -5,8 +5,8 @@ import verbena.verbs.Gid;
 
 /// The way of a [ManagementAgent] to the network. Closing it detaches the agent. Safe for use by any thread.
 public interface ManagementPort extends AutoCloseable {
-    /// Sends a datagram to queue pair 1 of `remote`, without confirmation. When too many datagrams wait to leave,
-    /// it is dropped and counted (`management-overflows`).
+    /// Sends a datagram to queue pair 1 of `remote`, without confirmation. When too many datagrams wait to
+    /// leave, it is dropped and counted (`management.overflows`).
     ///
     /// @param mad 256 bytes, of any class; copied
     /// @param local an own address of the device

@@ -205,7 +205,7 @@ class CompletionQueueTest {
         assertThatThrownBy(() -> small.await(wc, Duration.ofSeconds(1)))
                 .isInstanceOf(InvalidStateException.class)
                 .hasMessageContaining("is broken: more completions came than its 2 entries");
-        assertThat(a.context.counters().get("completion-overflows")).isPositive();
+        assertThat(a.context.counters().get("completion.overflows")).isPositive();
     }
 
     @Test

@@ -355,7 +355,7 @@ class EngineTest {
         pair.clock.nanos += Duration.ofHours(1).toNanos();
         pair.settle();
         assertThat(a.completions()).hasSize(64).allMatch(c -> c.endsWith(" SUCCESS"));
-        assertThat(a.context.counters().get("ack-timeouts")).isZero();
+        assertThat(a.context.counters().get("ack.timeouts")).isZero();
         assertThat(a.context.counters().get("retransmitted.packets")).isZero();
     }
 
@@ -374,7 +374,7 @@ class EngineTest {
         pair.clock.nanos += Duration.ofHours(1).toNanos();
         pair.settle();
         assertThat(a.completions()).hasSize(2).allMatch(c -> c.endsWith(" SUCCESS"));
-        assertThat(a.context.counters().get("ack-timeouts")).isZero();
+        assertThat(a.context.counters().get("ack.timeouts")).isZero();
         assertThat(a.context.counters().get("retransmitted.packets")).isZero();
     }
 

@@ -283,7 +283,7 @@ class EnginesTest {
                 MemoryRegion from = there.allocate(100);
                 MemoryRegion to = here.allocate(100);
                 from.segment().setString(0, "message " + i);
-                Future<Integer> received =
+                Future<Long> received =
                         threads.submit(() -> here.receive(to.slice(0, 100)).length());
                 there.send(from.slice(0, 100));
                 assertThat(received.get(SOON.toSeconds(), TimeUnit.SECONDS)).isEqualTo(100);

@@ -220,7 +220,7 @@ class JfrEventsTest {
             try (var pair = new Pair()) {
                 var counters = pair.b.context.engine().counters();
                 new PeerLog(pair.b.context.device().name(), counters).blocked(Gid.parse("10.0.0.1"));
-                assertThat(pair.b.context.counters()).containsEntry("blocked-peers", 1L);
+                assertThat(pair.b.context.counters()).containsEntry("blocked.peers", 1L);
             }
         });
 

@@ -25,7 +25,7 @@ import verbena.verbs.cm.ConnectionOptions;
 @Timeout(120)
 class SelectiveRepeatTest {
     private static final String LOSING = "rocev2@127.0.0.1,mtu=1024,faults=loss:3%,on:received,seed:7";
-    private static final String EARLY = "early-answers";
+    private static final String EARLY = "early.answers";
     private static final int BYTES = 4 << 20;
 
     private static void fill(MemorySegment memory) {
@@ -100,7 +100,7 @@ class SelectiveRepeatTest {
             assertThat(served.get()).isEqualTo(-1L);
 
             assertThat(there.counters().get("faults.received.lost")).isPositive();
-            assertThat(there.counters().get("early-requests")).isPositive();
+            assertThat(there.counters().get("early.requests")).isPositive();
         }
     }
 

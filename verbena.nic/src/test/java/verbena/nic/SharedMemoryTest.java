@@ -148,10 +148,10 @@ class SharedMemoryTest {
         MemoryRegion own = b.domain.register(Arena.ofAuto().allocate(BYTES, 8), Access.remoteAll());
         fill(a.memory.segment(), 5);
         awaitGrant(own);
-        assumeTrue(count(a, "direct.system-requests") > 0, "the kernel forbids it");
+        assumeTrue(count(a, "direct.system.requests") > 0, "the kernel forbids it");
         long packets = count(a, "sent.packets");
-        long before = count(a, "direct.system-requests");
-        long bytesBefore = count(a, "direct.system-bytes");
+        long before = count(a, "direct.system.requests");
+        long bytesBefore = count(a, "direct.system.bytes");
         int[] lengths = {1, 8, 9, 65_536, 3_000_001};
         for (int bytes : lengths) {
             a.queuePair.postWrite(1, a.memory.slice(3, bytes), own.remote().slice(5, bytes));
@@ -167,11 +167,11 @@ class SharedMemoryTest {
                     .isEqualTo(-1);
         }
         assertThat(count(a, "sent.packets")).isEqualTo(packets);
-        assertThat(count(a, "direct.system-requests") - before).isEqualTo(2L * lengths.length);
-        assertThat(count(a, "direct.system-bytes") - bytesBefore)
+        assertThat(count(a, "direct.system.requests") - before).isEqualTo(2L * lengths.length);
+        assertThat(count(a, "direct.system.bytes") - bytesBefore)
                 .isEqualTo(2 * Arrays.stream(lengths).asLongStream().sum());
-        long declined = count(a, "direct.declined-requests");
-        long declinedBytes = count(a, "direct.declined-bytes");
+        long declined = count(a, "direct.declined.requests");
+        long declinedBytes = count(a, "direct.declined.bytes");
         own.segment().set(ValueLayout.JAVA_LONG, 64, 40);
         a.queuePair.postFetchAdd(3, own.remote().slice(64), 2, a.memory.slice(0, 8));
         expect(a, 3, WcStatus.SUCCESS);
@@ -184,9 +184,9 @@ class SharedMemoryTest {
             }
             freeable.close();
         }
-        assertThat(count(a, "direct.declined-requests") - declined).isEqualTo(4);
-        assertThat(count(a, "direct.declined-bytes") - declinedBytes).isEqualTo(308);
-        assertThat(count(a, "direct.system-requests") - before).isEqualTo(2L * lengths.length);
+        assertThat(count(a, "direct.declined.requests") - declined).isEqualTo(4);
+        assertThat(count(a, "direct.declined.bytes") - declinedBytes).isEqualTo(308);
+        assertThat(count(a, "direct.system.requests") - before).isEqualTo(2L * lengths.length);
         own.close();
     }
 

@@ -218,7 +218,7 @@ class SharedProcessesTest {
         var first = new Neighbour(domain, "shm", "own");
         var second = new Neighbour(domain, "shm", "own");
         exchange(20, first, second);
-        assumeTrue(context.counters().get("direct.system-requests") > 0, "the kernel forbids it");
+        assumeTrue(context.counters().get("direct.system.requests") > 0, "the kernel forbids it");
         int posted = 0;
         Thread killer = Thread.ofPlatform().start(first.process::destroyForcibly);
         var wc = new WorkCompletion();
@@ -246,13 +246,13 @@ class SharedProcessesTest {
         Context context = use(Device.named("shm").open());
         var neighbour = new Neighbour("shm", use(context.allocateProtectionDomain()));
         neighbour.exchange(1);
-        long before = context.counters().get("ack-timeouts");
+        long before = context.counters().get("ack.timeouts");
         int more = neighbour.queuePair.query().sending().retryCount() + 2;
         neighbour.stop();
         neighbour.queuePair.postWrite(
                 1, neighbour.memory.slice(0, 0), new RemoteMemory(neighbour.address, neighbour.rkey, 0)); // by a packet
         var wc = new WorkCompletion();
-        while (context.counters().get("ack-timeouts") - before < more) {
+        while (context.counters().get("ack.timeouts") - before < more) {
             assertThat(neighbour.cq.await(wc, Duration.ofMillis(10)))
                     .as(wc.toString())
                     .isFalse();

@@ -145,7 +145,7 @@ class SoftRoceTest extends SoftRoceLab {
     void theyWaitForOurReceive() throws Exception {
         setTheirs(0, pattern(2_000));
         theyPost("send", 2_000);
-        while (context.counters().get("sent.nak-rnr") == 0) {
+        while (context.counters().get("sent.nak.rnr") == 0) {
             assertThat(cq.await(wc, Duration.ofMillis(1))).isFalse();
         }
         queuePair.postReceive(4, memory.slice(0, 2_000));
@@ -157,7 +157,7 @@ class SoftRoceTest extends SoftRoceLab {
     @Test
     void weWaitForTheirReceive() throws Exception {
         queuePair.postSend(1, memory.slice(0, 2_000));
-        while (context.counters().get("received.nak-rnr") == 0) {
+        while (context.counters().get("received.nak.rnr") == 0) {
             assertThat(cq.await(wc, Duration.ofMillis(1))).isFalse();
         }
         theyReceive(0, 2_000);

@@ -181,7 +181,7 @@ class FlowTest {
         nanos = transfer(List.of(two[0]), two[1], false, MESSAGE, 300, DEPTH);
         assertThat(world.network().overrun() - atFirst).isLessThan(4_800 / 500);
         assertUsed(nanos, 4_800, 8_000, 0.97);
-        assertThat(two[0].count("ack-timeouts")).isZero();
+        assertThat(two[0].count("ack.timeouts")).isZero();
     }
 
     @Test
@@ -203,7 +203,7 @@ class FlowTest {
             assertUsed(nanos, 64 * 20 * 16, read ? PACKET_NANOS : 8_000, 0.95);
         }
         assertThat(world.network().overrun()).isZero();
-        assertThat(two[0].count("ack-timeouts")).isZero();
+        assertThat(two[0].count("ack.timeouts")).isZero();
         assertThat(two[0].count("probes")).isLessThanOrEqualTo(64);
         assertThat(two[0].count("retransmitted.packets")).isLessThanOrEqualTo(2 * 64);
     }
@@ -233,7 +233,7 @@ class FlowTest {
         long nanos = transfer(from, to, false, MESSAGE, 100, DEPTH);
         long again = 0;
         for (End end : from) {
-            assertThat(end.count("ack-timeouts")).isZero();
+            assertThat(end.count("ack.timeouts")).isZero();
             again += end.count("retransmitted.packets");
         }
         assertUsed(nanos, 8 * 100 * 16, 4_000, 0.8);
@@ -249,7 +249,7 @@ class FlowTest {
             waiting.postSend(i, two[0].memory.slice(0, MESSAGE));
         }
         long nanos = transfer(List.of(two[0]), two[1], false, MESSAGE, 500, DEPTH);
-        assertThat(two[0].count("received.nak-rnr")).isPositive();
+        assertThat(two[0].count("received.nak.rnr")).isPositive();
         assertUsed(nanos, 500 * 16, PACKET_NANOS, 0.8);
     }
 
@@ -265,7 +265,7 @@ class FlowTest {
         long nanos = transfer(List.of(two[0]), two[1], false, MESSAGE, 200, DEPTH);
         assertThat(nanos - before).isLessThan(2 * WINDOW * PACKET_NANOS);
         assertThat(two[0].count("retransmitted.packets")).isBetween(1L, (long) WINDOW);
-        assertThat(two[0].count("ack-timeouts") + two[0].count("probes")).isZero();
+        assertThat(two[0].count("ack.timeouts") + two[0].count("probes")).isZero();
     }
 
     @Test
@@ -279,7 +279,7 @@ class FlowTest {
             assertThat(nanos).as("last %d lost", tail).isLessThan(2 * PeerWindow.PROBE_NANOS_MIN);
         }
         assertThat(two[0].count("probes")).isEqualTo(3);
-        assertThat(two[0].count("ack-timeouts")).isZero();
+        assertThat(two[0].count("ack.timeouts")).isZero();
     }
 
     @Test
@@ -294,7 +294,7 @@ class FlowTest {
         }
         assertThat(two[0].count("probes")).isEqualTo(2);
         assertThat(two[0].count("retransmitted.packets")).isLessThanOrEqualTo(3);
-        assertThat(two[0].count("ack-timeouts")).isZero();
+        assertThat(two[0].count("ack.timeouts")).isZero();
     }
 
     /// The probe asks for what is just being answered: that begins again, and what is behind it stays behind it.
@@ -309,7 +309,7 @@ class FlowTest {
         };
         transfer(List.of(two[0]), two[1], true, MESSAGE, 1_000, DEPTH);
         assertThat(two[0].count("probes")).isPositive();
-        assertThat(two[0].count("implied-naks")).isZero();
+        assertThat(two[0].count("implied.naks")).isZero();
         assertThat(two[0].count("dropped.early-response")).isZero();
     }
 
@@ -324,7 +324,7 @@ class FlowTest {
         long nanos = transfer(List.of(two[0]), two[1], false, MESSAGE, 1, 1);
         assertThat(nanos).isLessThan(2 * PeerWindow.PROBE_NANOS_MIN);
         assertThat(two[0].count("probes")).isEqualTo(1);
-        assertThat(two[0].count("ack-timeouts")).isZero();
+        assertThat(two[0].count("ack.timeouts")).isZero();
         assertThat(two[0].count("retransmitted.packets")).isLessThan(16 + 4);
     }
 
@@ -336,7 +336,7 @@ class FlowTest {
             world.faults(NetworkFaults.of(loss, 0, 0));
             long nanos = transfer(List.of(two[0]), two[1], read, MESSAGE, 2_000, DEPTH);
             assertThat(two[0].count("retransmitted.packets")).isPositive();
-            assertThat(two[0].count("ack-timeouts")).isZero();
+            assertThat(two[0].count("ack.timeouts")).isZero();
             assertUsed(nanos, 2_000 * 16, PACKET_NANOS, read ? reads : writes);
             world.faults(NetworkFaults.NONE);
         }

@@ -168,10 +168,9 @@ final class ConnectingStream {
     }
 
     private ConnectionParameters parameters(ByteStream made) {
-        return ConnectionParameters.defaults()
+        return options.parameters()
                 .withPrivateData(
-                        made.hello().withProtocol(options.application()).privateData())
-                .withKeepAlive(options.keepAlive());
+                        made.hello().withProtocol(options.application()).privateData());
     }
 
     // ---- the passive side

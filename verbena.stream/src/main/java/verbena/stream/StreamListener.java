@@ -172,6 +172,13 @@ public final class StreamListener implements Channel, Waitable {
         return Optional.ofNullable(accept(TimeLimits.nanos(timeout)));
     }
 
+    /// Takes a connection that waits, whatever the mode; empty when none does. It never waits.
+    ///
+    /// @throws IOException as [#accept()]
+    public Optional<StreamChannel> poll() throws IOException {
+        return Optional.ofNullable(accept(0));
+    }
+
     private @Nullable StreamChannel accept(long nanos) throws IOException {
         if (nanos > 0 && Thread.currentThread().isInterrupted()) {
             throw closedByInterrupt();

@@ -3,10 +3,12 @@ package verbena.stream;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 import verbena.stream.protocol.StreamSizes;
 import verbena.verbs.Context;
 import verbena.verbs.Preview;
 import verbena.verbs.ProtectionDomain;
+import verbena.verbs.cm.ConnectionParameters;
 import verbena.verbs.waiting.TimeLimits;
 
 /// The options of [StreamChannel] and [StreamListener]. Start with [#defaults()]. Immutable; the constructor throws
@@ -20,7 +22,8 @@ import verbena.verbs.waiting.TimeLimits;
 /// @param timeout longest time that a blocking read or write waits for the peer, more than zero; empty for no limit
 /// @param linger time that [StreamChannel#close()] waits for written bytes to arrive. With zero they are dropped, and
 ///     the peer finds the connection reset
-/// @param keepAlive silence of the peer after which the device probes it; zero for never
+/// @param parameters of each connection: retries, keep-alive, traffic class. The private data are the stream's
+///     own and take the room of a secret; protect streams by a device with PSP
 /// @param device to use; empty for the host's memory (`shm`) where both ends are on one host and have it, else the
 ///     device with the right address
 /// @param application number of what the program uses its streams for, 0 to 255. Both ends must have the same: a
@@ -34,7 +37,7 @@ public record StreamOptions(
         Duration connectTimeout,
         Optional<Duration> timeout,
         Duration linger,
-        Duration keepAlive,
+        ConnectionParameters parameters,
         int application,
         Optional<Context> device,
         Optional<ProtectionDomain> domain) {
@@ -48,8 +51,17 @@ public record StreamOptions(
         range("depth", depth, 16, 0xFFFE);
         positive("connectTimeout", connectTimeout);
         timeout.ifPresent(limit -> positive("timeout", limit));
-        notNegative("linger", linger);
-        notNegative("keepAlive", keepAlive);
+        if (linger.isNegative()) {
+            throw new IllegalArgumentException("linger: zero or more, got " + linger);
+        }
+        if (parameters.privateData().length() > 0) {
+            throw new IllegalArgumentException("parameters: no private data, got " + parameters.privateData());
+        }
+        if (!parameters.secret().isNone()) {
+            throw new IllegalArgumentException(
+                    "parameters: no secret, because a stream's private data leave no room to prove one; "
+                            + "use a device with PSP and a secret");
+        }
         range("application", application, 0, 0xFF);
         Objects.requireNonNull(device, "device");
         if (domain.isPresent() && !device.equals(domain.map(ProtectionDomain::context))) {
@@ -71,12 +83,6 @@ public record StreamOptions(
         }
     }
 
-    private static void notNegative(String name, Duration value) {
-        if (value.isNegative()) {
-            throw new IllegalArgumentException(name + ": zero or more, got " + value);
-        }
-    }
-
     /// Returns the defaults: 128 KiB in each direction as rsocket(7) has them, a depth of 384, 60 s to connect,
     /// no limit for reads and writes, 10 s to linger, no keep-alive.
     public static StreamOptions defaults() {
@@ -87,7 +93,7 @@ public record StreamOptions(
                 Duration.ofSeconds(60),
                 Optional.empty(),
                 Duration.ofSeconds(10),
-                Duration.ZERO,
+                ConnectionParameters.defaults(),
                 0,
                 Optional.empty(),
                 Optional.empty());
@@ -108,26 +114,34 @@ public record StreamOptions(
     /// Returns these options with another time limit for making a connection, more than zero. When it passes,
     /// connecting throws a [java.net.SocketTimeoutException].
     public StreamOptions withConnectTimeout(Duration connectTimeout) {
-        return limited(connectTimeout, timeout, linger, keepAlive);
+        return limited(connectTimeout, timeout, linger, parameters);
     }
 
     /// Returns these options with a time limit for each blocking read and write, more than zero. When it passes, a
     /// read throws a [java.net.SocketTimeoutException]. So does a write that has taken no byte; other writes return
     /// how many they have taken. The channel can be used afterwards.
     public StreamOptions withTimeout(Duration timeout) {
-        return limited(connectTimeout, Optional.of(timeout), linger, keepAlive);
+        return limited(connectTimeout, Optional.of(timeout), linger, parameters);
     }
 
     /// Returns these options with another time that [StreamChannel#close()] waits for written bytes to arrive. With
     /// zero they are dropped, and the peer finds the connection reset.
     public StreamOptions withLinger(Duration linger) {
-        return limited(connectTimeout, timeout, linger, keepAlive);
+        return limited(connectTimeout, timeout, linger, parameters);
     }
 
     /// Returns these options with another silence after which the device probes the peer; zero for never. A peer that
     /// does not answer the probe is gone, and reads and writes throw a [java.net.SocketException].
     public StreamOptions withKeepAlive(Duration keepAlive) {
-        return limited(connectTimeout, timeout, linger, keepAlive);
+        return withParameters(own -> own.withKeepAlive(keepAlive));
+    }
+
+    /// Returns these options with changed parameters: `options.withParameters(p -> p.withKeepAlive(silence))`.
+    /// What `change` leaves alone stays.
+    ///
+    /// @throws IllegalArgumentException when `change` adds private data or a secret
+    public StreamOptions withParameters(UnaryOperator<ConnectionParameters> change) {
+        return limited(connectTimeout, timeout, linger, change.apply(parameters));
     }
 
     /// Returns these options with a number that both ends must have, 0 to 255, so that other programs' streams are
@@ -140,7 +154,7 @@ public record StreamOptions(
                 connectTimeout,
                 timeout,
                 linger,
-                keepAlive,
+                parameters,
                 application,
                 device,
                 domain);
@@ -169,14 +183,14 @@ public record StreamOptions(
                 connectTimeout,
                 timeout,
                 linger,
-                keepAlive,
+                parameters,
                 application,
                 device,
                 domain);
     }
 
     private StreamOptions limited(
-            Duration connectTimeout, Optional<Duration> timeout, Duration linger, Duration keepAlive) {
+            Duration connectTimeout, Optional<Duration> timeout, Duration linger, ConnectionParameters parameters) {
         return new StreamOptions(
                 sendBytes,
                 receiveBytes,
@@ -184,7 +198,7 @@ public record StreamOptions(
                 connectTimeout,
                 timeout,
                 linger,
-                keepAlive,
+                parameters,
                 application,
                 device,
                 domain);
@@ -198,7 +212,7 @@ public record StreamOptions(
                 connectTimeout,
                 timeout,
                 linger,
-                keepAlive,
+                parameters,
                 application,
                 device,
                 domain);

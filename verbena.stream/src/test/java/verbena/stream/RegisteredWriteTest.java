@@ -27,6 +27,7 @@ import verbena.verbs.Device;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.ProtectionDomain;
+import verbena.verbs.cm.ConnectionParameters;
 
 /// Writes from registered memory carry what buffers carry, and tell when the memory is free.
 @ParameterizedClass
@@ -202,7 +203,7 @@ class RegisteredWriteTest {
                         Duration.ofSeconds(1),
                         Optional.empty(),
                         Duration.ZERO,
-                        Duration.ZERO,
+                        ConnectionParameters.defaults(),
                         0,
                         Optional.of(serverDevice),
                         Optional.of(domain)))

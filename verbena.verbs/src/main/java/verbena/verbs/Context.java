@@ -143,7 +143,8 @@ public interface Context extends VerbsObject {
     Waitable asyncEvents();
 
     /// Returns the device's counters since it was opened, by name: packets and bytes, retransmissions, and each
-    /// packet that was not accepted under its one reason. A name that ends in `.now` counts objects that exist at
-    /// this moment. All other counters never fall.
+    /// packet that was not accepted under its one reason. A name that ends in `.now` counts objects that exist
+    /// at this moment. All other counters never fall. Each call returns a new map, which the program may
+    /// change.
     SortedMap<String, Long> counters();
 }

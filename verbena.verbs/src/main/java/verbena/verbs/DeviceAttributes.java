@@ -38,14 +38,16 @@ public record DeviceAttributes(
     /// @param vendorId the vendor's number, by IEEE
     /// @param vendorPartId the vendor's number of the kind of device; 0 when it has none
     /// @param hardwareVersion the vendor's number of the version of the hardware; 0 when it has none
-    @Preview
     public record Identity(
             String firmwareVersion,
             long nodeGuid,
             long systemImageGuid,
             int vendorId,
             int vendorPartId,
-            int hardwareVersion) {}
+            int hardwareVersion) {
+        @Preview
+        public Identity {}
+    }
 
     /// The limits of queues.
     ///
@@ -59,7 +61,6 @@ public record DeviceAttributes(
     /// @param maxSrq shared receive queues at once
     /// @param maxSrqWr receives that can be outstanding on a shared receive queue
     /// @param maxSrqSge scatter entries of a receive of a shared receive queue
-    @Preview
     public record QueueLimits(
             int maxQp,
             int maxQpWr,
@@ -70,7 +71,10 @@ public record DeviceAttributes(
             int maxCqe,
             int maxSrq,
             int maxSrqWr,
-            int maxSrqSge) {}
+            int maxSrqSge) {
+        @Preview
+        public QueueLimits {}
+    }
 
     /// The limits of memory.
     ///
@@ -82,7 +86,6 @@ public record DeviceAttributes(
     /// @param pageSizeCapability page sizes that the device can use: bit n stands for 2^n bytes
     /// @param onDemandPaging the uses of memory on demand; [OnDemandPaging#NONE] without
     ///     [Capability#ON_DEMAND_PAGING]
-    @Preview
     public record MemoryLimits(
             int maxPd,
             int maxMr,
@@ -90,7 +93,10 @@ public record DeviceAttributes(
             long maxMemoryRegionBytes,
             long maxDeviceMemoryBytes,
             long pageSizeCapability,
-            OnDemandPaging onDemandPaging) {}
+            OnDemandPaging onDemandPaging) {
+        @Preview
+        public MemoryLimits {}
+    }
 
     /// The limits of requests between two queue pairs.
     ///
@@ -102,14 +108,16 @@ public record DeviceAttributes(
     /// @param maxQpInitiatorReadAtomic READs and atomics that a queue pair can have outstanding
     /// @param atomicCapability scope within which the device's atomics are atomic
     /// @param localAckDelay longest delay of an ACK in the device, as a code n: `4.096 µs × 2^n`
-    @Preview
     public record TransportLimits(
             long maxMessageBytes,
             int maxQpReadAtomic,
             int maxResponderReadAtomic,
             int maxQpInitiatorReadAtomic,
             AtomicCapability atomicCapability,
-            int localAckDelay) {}
+            int localAckDelay) {
+        @Preview
+        public TransportLimits {}
+    }
 
     /// The limits of datagrams.
     ///
@@ -118,17 +126,21 @@ public record DeviceAttributes(
     /// @param maxMulticastQpAttach queue pairs that can be attached to one group
     /// @param maxTotalMulticastQpAttach queue pairs that can be attached to groups, each counted once for each
     ///     of its groups
-    @Preview
     public record DatagramLimits(
-            int maxAh, int maxMulticastGroups, int maxMulticastQpAttach, int maxTotalMulticastQpAttach) {}
+            int maxAh, int maxMulticastGroups, int maxMulticastQpAttach, int maxTotalMulticastQpAttach) {
+        @Preview
+        public DatagramLimits {}
+    }
 
     /// The clock of time stamps.
     ///
     /// @param timestampMask the bits of [WorkCompletion#timestamp()] that count: the time between two of them is
     ///     `(later - earlier) & timestampMask` ticks
     /// @param timestampKilohertz ticks of that clock in a millisecond; 0 when the device does not report it
-    @Preview
     public record Clock(long timestampMask, long timestampKilohertz) {
+        @Preview
+        public Clock {}
+
         /// No clock.
         public static final Clock NONE = new Clock(0, 0);
     }

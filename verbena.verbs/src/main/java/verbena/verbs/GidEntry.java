@@ -9,4 +9,7 @@ package verbena.verbs;
 /// @param networkInterface name of the network interface that carries the address, for example `eth0`
 /// @param interfaceIndex the operating system's index of that interface; 0 when it has none
 /// @since 0.1
-public record GidEntry(int index, Gid gid, GidType type, String networkInterface, int interfaceIndex) {}
+public record GidEntry(int index, Gid gid, GidType type, String networkInterface, int interfaceIndex) {
+    @Preview
+    public GidEntry {}
+}

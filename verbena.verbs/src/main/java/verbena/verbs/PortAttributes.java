@@ -32,10 +32,11 @@ public record PortAttributes(
     /// @param state its own state, below that of the port
     /// @param width number of its lanes
     /// @param speed of one lane
-    @Preview
     public record Link(State state, Width width, Speed speed) {
-        /// State of a link (`PortPhysicalState`, IBTA 14.2.5.6).
         @Preview
+        public Link {}
+
+        /// State of a link (`PortPhysicalState`, IBTA 14.2.5.6).
         public enum State {
             /// A state without a name, or none.
             UNKNOWN("invalid physical state"),
@@ -78,7 +79,6 @@ public record PortAttributes(
         }
 
         /// Number of lanes of a link (`LinkWidthActive`, IBTA 14.2.5.6).
-        @Preview
         public enum Width {
             /// A width that has no name here.
             UNKNOWN(0, 0),
@@ -129,7 +129,6 @@ public record PortAttributes(
         }
 
         /// Speed of a lane (`LinkSpeedActive`, IBTA 14.2.5.6).
-        @Preview
         public enum Speed {
             /// A speed that has no name here.
             UNKNOWN(0, "invalid speed"),
@@ -189,8 +188,10 @@ public record PortAttributes(
     /// @param subnetManagerLid LID of the subnet manager's port
     /// @param maskControl number of low bits of the LID that may have any value, 0 to 7: with n of them the port
     ///     has `2^n` LIDs, from `lid` on
-    @Preview
     public record Lids(int lid, int subnetManagerLid, int maskControl) {
+        @Preview
+        public Lids {}
+
         /// No identifiers, as on Ethernet.
         public static final Lids NONE = new Lids(0, 0, 0);
     }

@@ -40,13 +40,15 @@ public record QueuePairAttributes(
     /// @param pathMtu longest packet on the path, without its headers
     /// @param alternatePath path that it can migrate to; empty when none is set
     /// @param pathMigration state of that migration
-    @Preview
     public record Peer(
             int destinationQpn,
             Optional<AddressVector> path,
             Mtu pathMtu,
             Optional<AlternatePath> alternatePath,
-            PathMigration pathMigration) {}
+            PathMigration pathMigration) {
+        @Preview
+        public Peer {}
+    }
 
     /// The attributes of requests that it sends.
     ///
@@ -55,14 +57,18 @@ public record QueuePairAttributes(
     /// @param ackTimeout time that a request waits for its answer before it is sent again
     /// @param retryCount attempts after the first, 0 to 7
     /// @param rnrRetry attempts after an RNR NAK, 0 to 6; 7 is without limit
-    @Preview
-    public record Sending(int sqPsn, int maxReadAtomic, AckTimeout ackTimeout, int retryCount, int rnrRetry) {}
+    public record Sending(int sqPsn, int maxReadAtomic, AckTimeout ackTimeout, int retryCount, int rnrRetry) {
+        @Preview
+        public Sending {}
+    }
 
     /// The attributes of the peer's requests, which it serves.
     ///
     /// @param rqPsn first PSN that the peer sends, 24 bits
     /// @param maxDestinationReadAtomic READs and atomics that the peer may have outstanding
     /// @param minRnrTimer time that the peer is asked to wait when no receive is posted
-    @Preview
-    public record Receiving(int rqPsn, int maxDestinationReadAtomic, RnrTimer minRnrTimer) {}
+    public record Receiving(int rqPsn, int maxDestinationReadAtomic, RnrTimer minRnrTimer) {
+        @Preview
+        public Receiving {}
+    }
 }

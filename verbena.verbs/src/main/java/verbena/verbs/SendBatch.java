@@ -87,20 +87,38 @@ public interface SendBatch extends AutoCloseable {
     ///
     /// @throws InvalidStateException when the queue pair was not made for it ([QueuePairOptions#withExtensions])
     @Preview
+    default SendBatch atomicWrite(long wrId, RemoteMemory to, long value) {
+        return atomicWrite(wrId, to.address(), to.rkey(), value);
+    }
+
+    /// Writes as [#atomicWrite(long, RemoteMemory, long)], by address and key.
+    @Preview
     SendBatch atomicWrite(long wrId, long remoteAddress, int rkey, long value);
 
-    /// Makes earlier writes to `length` bytes from `remoteAddress` on reach the targets (IBTA A19).
+    /// Makes earlier writes to the peer's memory reach the targets (IBTA A19).
+    ///
+    /// @param at less than 2 GiB
+    /// @param targets at least one
+    /// @throws IllegalArgumentException when `at` is longer, or there are no targets
+    /// @throws InvalidStateException when the queue pair was not made for it ([QueuePairOptions#withExtensions])
+    @Preview
+    default SendBatch flush(long wrId, RemoteMemory at, Set<FlushTarget> targets) {
+        if (at.length() > Integer.MAX_VALUE) {
+            throw new IllegalArgumentException("at: at most " + Integer.MAX_VALUE + " bytes, got " + at);
+        }
+        return flush(wrId, at.address(), at.rkey(), (int) at.length(), targets);
+    }
+
+    /// Flushes as [#flush(long, RemoteMemory, Set)], by address and key.
     ///
     /// @param length bytes, not negative
-    /// @param targets at least one
-    /// @throws InvalidStateException when the queue pair was not made for it ([QueuePairOptions#withExtensions])
     @Preview
     SendBatch flush(long wrId, long remoteAddress, int rkey, int length, Set<FlushTarget> targets);
 
     /// Makes earlier writes to the whole region of this key reach the targets.
     ///
     /// @param targets at least one
-    /// @throws InvalidStateException as [#flush]
+    /// @throws InvalidStateException as [#flush(long, RemoteMemory, Set)]
     @Preview
     SendBatch flushRegion(long wrId, int rkey, Set<FlushTarget> targets);
 

@@ -3,7 +3,6 @@ package verbena.checked.corpus;
 import verbena.check.Rule;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionOptions;
-import verbena.verbs.cm.ConnectionParameters;
 import verbena.verbs.cm.PrivateData;
 
 /// A client that runs over iWARP today sends its name with the request for a connection.
@@ -18,8 +17,7 @@ final class GreetingTooLong implements Program {
         try (var device = scene.open("iwarp"); // earlier
                 var server = new TwoEnds.Server(device)) {
             var greeting = PrivateData.of(new byte[100]);
-            var parameters = ConnectionParameters.defaults().withPrivateData(greeting);
-            var options = ConnectionOptions.defaults().withDevice(device).withParameters(parameters);
+            var options = ConnectionOptions.defaults().withDevice(device).withPrivateData(greeting);
             Connection.connect(server.localAddress(), options).close(); // here
         }
     }

@@ -251,7 +251,7 @@ final class Storm {
         // Actors use keys that they have no right to. A device refuses connections from another address then, and from
         // its
         // own never.
-        boolean hasBlocked = to.counters().getOrDefault("blocked-peers", 0L) > 0;
+        boolean hasBlocked = to.counters().getOrDefault("blocked.peers", 0L) > 0;
         Context from = hasBlocked ? to : contexts.getFirst();
         var options = ConnectionOptions.defaults();
         try (var listener =

@@ -114,7 +114,7 @@ public final class Rail {
     /// Returns the options of a connection to a peer.
     public ConnectionOptions connection(ConnectionParameters parameters) {
         return ConnectionOptions.defaults()
-                .withParameters(parameters)
+                .withParameters(_ -> parameters)
                 .withSizes(new QueuePairOptions.Sizes(requests, 0, 1, 1, 0))
                 .withProtectionDomain(domain)
                 .withCompletionQueues(queue, queue)

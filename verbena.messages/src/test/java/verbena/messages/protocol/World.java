@@ -249,7 +249,7 @@ final class World {
         links[from][to].peer.send(message);
     }
 
-    void sendActive(int from, int to, int headerBytes, int bytes) {
+    void postActive(int from, int to, int headerBytes, int bytes) {
         byte[] header = new byte[Math.max(Integer.BYTES, headerBytes)];
         MemorySegment.ofArray(header).set(JAVA_INT_UNALIGNED, 0, active.size());
         byte[] data = new byte[bytes];

@@ -31,7 +31,7 @@ class WorldTest {
                         mask(random),
                         random.nextBoolean() ? null : Integer.valueOf(random.nextInt(3)),
                         random.nextInt(16, 200));
-            case 2 -> world.sendActive(random.nextInt(3), random.nextInt(3), random.nextInt(29), random.nextInt(200));
+            case 2 -> world.postActive(random.nextInt(3), random.nextInt(3), random.nextInt(29), random.nextInt(200));
             default -> world.step();
         }
     }

@@ -77,8 +77,8 @@ final class DeviceEvents {
 
     /// Adds the counters of these events.
     void count(Map<String, Long> counters) {
-        counters.put("async-events", raised.get());
-        counters.put("async-events.dropped", events.dropped());
+        counters.put("async.events", raised.get());
+        counters.put("async.events.dropped", events.dropped());
     }
 
     void close() {

@@ -1,5 +1,7 @@
 package verbena.nic.management;
 
+import verbena.verbs.Preview;
+
 /// A piece of a capture ([DeviceMXBean#readCapture]). Its array is never changed.
 ///
 /// @param blocks enhanced packet blocks of pcapng, whole, of interface 0; empty when nothing has come
@@ -8,4 +10,7 @@ package verbena.nic.management;
 /// @param ended whether the capture has ended, so that nothing more will come
 /// @since 0.1
 @SuppressWarnings("ArrayRecordComponent") // JMX transfers it; chunks are never compared
-public record CaptureChunk(byte[] blocks, long captured, long lost, boolean ended) {}
+public record CaptureChunk(byte[] blocks, long captured, long lost, boolean ended) {
+    @Preview
+    public CaptureChunk {}
+}

@@ -1,6 +1,7 @@
 package verbena.nic.management;
 
 import java.util.Map;
+import verbena.verbs.Preview;
 
 /// The protection of the packets to and from one peer at one moment, by a device with `psp`. Immutable. Totals count
 /// from when the device got to know the peer.
@@ -28,4 +29,7 @@ public record PeerStatus(
         int agreements,
         long sealedPackets,
         long openedPackets,
-        Map<String, Long> dropped) {}
+        Map<String, Long> dropped) {
+    @Preview
+    public PeerStatus {}
+}

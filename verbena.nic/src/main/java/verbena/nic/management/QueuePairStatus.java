@@ -1,5 +1,7 @@
 package verbena.nic.management;
 
+import verbena.verbs.Preview;
+
 /// The status of a queue pair at one moment. Immutable. Totals count from its creation. The difference of two
 /// samples, divided by the difference of their [DeviceMXBean#getNanoTime()], is a rate.
 ///
@@ -39,4 +41,7 @@ public record QueuePairStatus(
         boolean sharedReceives,
         long completionsWaiting,
         int completionCapacity,
-        String cause) {}
+        String cause) {
+    @Preview
+    public QueuePairStatus {}
+}

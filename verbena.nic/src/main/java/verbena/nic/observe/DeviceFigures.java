@@ -27,9 +27,9 @@ final class DeviceFigures implements Counted {
         all.keySet().removeIf(name -> !isGauge(name));
         Collection<? extends ObservedQueuePair> pairs = device.queuePairs();
         all.put("open", 1L);
-        all.put("queue-pairs", (long) pairs.size());
+        all.put("queue.pairs", (long) pairs.size());
         all.put(
-                "queue-pairs.failed",
+                "queue.pairs.failed",
                 pairs.stream().filter(DeviceFigures::hasFailed).count());
         all.put(
                 "outstanding.sends",

@@ -21,7 +21,6 @@ import verbena.verbs.MemoryRegion;
 import verbena.verbs.Pending;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionOptions;
-import verbena.verbs.cm.ConnectionParameters;
 import verbena.verbs.cm.ReceivedMessage;
 
 /// The end of a connection and its room, as it tells of them, and the immediate data of its messages.
@@ -54,9 +53,8 @@ class ConnectionEndTest {
     @ValueSource(strings = {"rocev2", "iwarp", "iwarp,link=portable", "shm"})
     void thePeerMayBeSilentForAsLongAsCanBeSaid(String device) throws Exception {
         for (Duration silence : new Duration[] {Duration.ofNanos(Long.MAX_VALUE), ChronoUnit.FOREVER.getDuration()}) {
-            var parameters = ConnectionParameters.defaults().withKeepAlive(silence);
-            try (var ends =
-                    ConnectedEnds.of(device, ConnectionOptions.defaults().withParameters(parameters))) {
+            var patient = ConnectionOptions.defaults().withParameters(own -> own.withKeepAlive(silence));
+            try (var ends = ConnectedEnds.of(device, patient)) {
                 MemoryRegion memory = ends.server().allocate(8, Access.remoteAll());
                 ends.client().write(new byte[] {7}, memory.remote());
                 assertThat(ends.client().read(memory.remote().slice(0, 1))).containsExactly(7);

@@ -123,9 +123,9 @@ class ConnectionTest extends ConnectingDevices {
                         .matches(e -> e.reason() == Reason.DISCONNECTED);
             }
         }
-        assertThat(serverDevice.counters().get("flushed-completions")).isEqualTo(1);
+        assertThat(serverDevice.counters().get("flushed.completions")).isEqualTo(1);
         for (Context device : List.of(serverDevice, clientDevice)) {
-            assertThat(device.counters().getOrDefault("completion-errors", 0L)).isZero();
+            assertThat(device.counters().getOrDefault("completion.errors", 0L)).isZero();
         }
     }
 

@@ -20,6 +20,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -363,6 +364,51 @@ class ManyRequestsTest {
                     .isThrownBy(waits::await)
                     .matches(e -> e.reason() == Reason.TIMEOUT);
         }
+    }
+
+    /// A peer that takes nothing fills the queue, so a blocking form does not even find room.
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "shm"})
+    void theTimeOfARequestIncludesItsWaitForRoom(String device) throws Exception {
+        var options = ConnectionOptions.defaults().withDepth(2, 2).withRequestTimeout(Duration.ofMillis(50));
+        try (var ends = ConnectedEnds.of(device, options)) {
+            MemoryRegion out = ends.client().allocate(8);
+            Pending<?> first = ends.client().postSend(out);
+            Pending<?> second = ends.client().postSend(out);
+            assertThat(ends.client().awaitRoom(Duration.ZERO)).isFalse();
+            assertThatExceptionOfType(ConnectionException.class)
+                    .isThrownBy(() -> ends.client().send("no room"))
+                    .matches(e -> e.reason() == Reason.TIMEOUT)
+                    .withMessageContaining("send was not done within 50 ms");
+            assertThatExceptionOfType(ConnectionException.class)
+                    .isThrownBy(first::await)
+                    .matches(e -> e.reason() == Reason.TIMEOUT);
+            assertThat(second.isDone()).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "shm"})
+    void whoIsInterruptedWhileWaitingForRoomHasPostedNothingAndTheConnectionStays(String device) throws Exception {
+        try (var ends = ConnectedEnds.of(device, ConnectionOptions.defaults().withDepth(1, 2))) {
+            MemoryRegion out = ends.client().allocate(8);
+            MemoryRegion in = ends.server().allocate(16);
+            Pending<?> posted = ends.client().postSend(out);
+            Thread.currentThread().interrupt();
+            assertThatExceptionOfType(InterruptedException.class)
+                    .isThrownBy(() -> ends.client().send("no room"));
+            assertThat(ends.client().isOpen()).isTrue();
+            assertThat(ends.server().receive(in).length()).isEqualTo(8);
+            posted.await();
+            Pending<ReceivedMessage> next = ends.server().postReceive(in);
+            ends.client().send("next");
+            assertThat(next.await().length()).isEqualTo(4);
+        }
+    }
+
+    @Test
+    void aTimeLimitOfRequestsIsMoreThanZero() {
+        var options = ConnectionOptions.defaults();
         assertThatThrownBy(() -> options.withRequestTimeout(Duration.ofMillis(-1)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("requestTimeout");

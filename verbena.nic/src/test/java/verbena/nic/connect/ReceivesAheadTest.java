@@ -41,7 +41,7 @@ class ReceivesAheadTest {
             for (int i = 0; i < 64; i++) {
                 assertThat(ends.server().receiveText(100)).isEqualTo("message " + i);
             }
-            assertThat(ends.serverDevice().counters().getOrDefault("sent.nak-rnr", 0L))
+            assertThat(ends.serverDevice().counters().getOrDefault("sent.nak.rnr", 0L))
                     .isZero();
         }
     }
@@ -54,7 +54,7 @@ class ReceivesAheadTest {
                 try {
                     MemoryRegion memory = ends.server().allocate(MAX);
                     while (true) {
-                        int length = ends.server().receive(memory).length();
+                        long length = ends.server().receive(memory).length();
                         ends.server().send(memory.slice(0, length));
                     }
                 } catch (ConnectionException e) {
@@ -68,9 +68,9 @@ class ReceivesAheadTest {
                 ends.client().send(sent);
                 assertThat(ends.client().receiveText(MAX)).isEqualTo(sent);
             }
-            assertThat(ends.serverDevice().counters().getOrDefault("sent.nak-rnr", 0L))
+            assertThat(ends.serverDevice().counters().getOrDefault("sent.nak.rnr", 0L))
                     .isZero();
-            assertThat(ends.clientDevice().counters().getOrDefault("sent.nak-rnr", 0L))
+            assertThat(ends.clientDevice().counters().getOrDefault("sent.nak.rnr", 0L))
                     .isZero();
             ends.client().close();
             echo.join();
@@ -185,7 +185,7 @@ class ReceivesAheadTest {
         }
     }
 
-    private static String text(MemoryRegion memory, int length) {
+    private static String text(MemoryRegion memory, long length) {
         return new String(memory.segment().asSlice(0, length).toArray(ValueLayout.JAVA_BYTE), StandardCharsets.UTF_8);
     }
 

@@ -65,7 +65,7 @@ class SharedAddressConnectionTest {
                         Connection server = accepted.get(60, TimeUnit.SECONDS)) {
                     var in = server.allocate(16);
                     var out = client.allocate(16);
-                    Future<Integer> received =
+                    Future<Long> received =
                             threads.submit(() -> server.receive(in.slice(0, 16)).length());
                     out.segment().setString(0, "number " + i);
                     client.send(out.slice(0, 9));

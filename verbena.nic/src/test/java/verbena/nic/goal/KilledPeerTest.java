@@ -112,7 +112,7 @@ class KilledPeerTest {
             throws IOException, InterruptedException, ExecutionException, TimeoutException {
         var options = ConnectionOptions.defaults()
                 .withDevice(device)
-                .withParameters(WATCHFUL)
+                .withParameters(_ -> WATCHFUL)
                 .withDepth(128, 128)
                 .withConnectTimeout(ATTEMPT);
         var to = new InetSocketAddress(address, PeerProcess.PORT);

@@ -111,7 +111,7 @@ class LeakTest {
         Future<Void> served = threads.submit(() -> {
             try (Connection connection = listener.accept()) {
                 MemoryRegion memory = connection.allocate(MESSAGE_BYTES);
-                int bytes = connection.receive(memory.slice(0, MESSAGE_BYTES)).length();
+                long bytes = connection.receive(memory.slice(0, MESSAGE_BYTES)).length();
                 connection.send(memory.slice(0, bytes));
                 return null;
             }
@@ -119,9 +119,9 @@ class LeakTest {
         try (Connection connection = Connection.connect(listener.localAddress(), options)) {
             MemoryRegion memory = connection.allocate(MESSAGE_BYTES);
             memory.segment().setString(0, "there and back");
-            Future<Integer> answer = threads.submit(() -> {
+            Future<Long> answer = threads.submit(() -> {
                 MemoryRegion echo = connection.allocate(MESSAGE_BYTES);
-                int bytes = connection.receive(echo.slice(0, MESSAGE_BYTES)).length();
+                long bytes = connection.receive(echo.slice(0, MESSAGE_BYTES)).length();
                 assertThat(echo.segment().getString(0)).isEqualTo("there and back");
                 return bytes;
             });

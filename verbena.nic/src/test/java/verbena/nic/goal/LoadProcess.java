@@ -109,10 +109,10 @@ final class LoadProcess implements AutoCloseable {
         Context device = Device.named(args[0] + "@" + args[1]).open();
         var options = ConnectionOptions.defaults()
                 .withDevice(device)
-                .withParameters(steadfast)
+                .withParameters(_ -> steadfast)
                 .withDepth(128, 128);
         Connection quiet = Connection.connect(
-                to, options.withParameters(steadfast.withKeepAlive(Duration.ofMillis(Long.parseLong(args[2])))));
+                to, options.withParameters(own -> own.withKeepAlive(Duration.ofMillis(Long.parseLong(args[2])))));
         RemoteMemory quietMemory = PeerProcess.greeted(quiet);
         Connection busy = Connection.connect(to, options);
         var load = new Load(busy, PeerProcess.greeted(busy));

@@ -131,7 +131,7 @@ class PausedPeerTest {
         try (var server = new PeerProcess("rocev2", address);
                 Context device = Device.named("rocev2").open()) {
             server.listen();
-            var options = ConnectionOptions.defaults().withDevice(device).withParameters(impatient);
+            var options = ConnectionOptions.defaults().withDevice(device).withParameters(_ -> impatient);
             try (Connection connection =
                     Connection.connect(new InetSocketAddress(address, PeerProcess.PORT), options)) {
                 RemoteMemory memory = PeerProcess.greeted(connection);
@@ -161,7 +161,7 @@ class PausedPeerTest {
                 var server = new PeerProcess("rocev2", address);
                 Context device = Device.named("rocev2,link=portable").open()) {
             server.listen();
-            var options = ConnectionOptions.defaults().withDevice(device).withParameters(watchful);
+            var options = ConnectionOptions.defaults().withDevice(device).withParameters(_ -> watchful);
             var to = new InetSocketAddress(address, PeerProcess.PORT);
             for (int i = 0; i < rounds; i++) {
                 boolean isBusy = i % 2 == 0;

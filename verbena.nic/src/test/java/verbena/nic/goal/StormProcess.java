@@ -22,7 +22,6 @@ import verbena.verbs.WorkCompletion;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
 import verbena.verbs.cm.ConnectionOptions;
-import verbena.verbs.cm.ConnectionParameters;
 
 /// A process with many connections to another one, which carry numbered messages both ways at random moments.
 /// Threads that do nothing but take the processors run beside it. Ends with its parent.
@@ -86,7 +85,7 @@ final class StormProcess implements AutoCloseable {
         Context device = Device.named(args[0] + "@" + args[1]).open();
         var options = ConnectionOptions.defaults()
                 .withDevice(device)
-                .withParameters(ConnectionParameters.defaults()
+                .withParameters(own -> own.withKeepAlive(Duration.ZERO)
                         .withRetries(AckTimeout.atLeast(Duration.ofMillis(Long.parseLong(args[3]))), 7, 7))
                 .withSizes(new QueuePairOptions.Sizes(2 * UNDER_WAY_MAX, RECEIVES, 1, 1, 0));
         int port = Integer.parseInt(args[2]);

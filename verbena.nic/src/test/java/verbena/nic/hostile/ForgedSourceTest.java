@@ -43,7 +43,6 @@ import verbena.verbs.QpState;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
 import verbena.verbs.cm.ConnectionOptions;
-import verbena.verbs.cm.ConnectionParameters;
 import verbena.wire.Frame;
 import verbena.wire.notation.Names;
 import verbena.wire.notation.PacketPattern;
@@ -139,8 +138,7 @@ class ForgedSourceTest {
                 var threads = Executors.newVirtualThreadPerTaskExecutor()) {
             var at = new InetSocketAddress(serverDevice.gid(1, 0).gid().address(), 0);
             // What is forged takes PSNs away from the honest peer: its keep-alive would not be answered.
-            var quiet = ConnectionParameters.defaults().withKeepAlive(Duration.ZERO);
-            var options = ConnectionOptions.defaults().withParameters(quiet);
+            var options = ConnectionOptions.defaults().withParameters(own -> own.withKeepAlive(Duration.ZERO));
             try (var listener = ConnectionListener.bind(at, options.withDevice(serverDevice))) {
                 var accepted = threads.submit((Callable<Connection>) listener::accept);
                 try (var client = Connection.connect(listener.localAddress(), options.withDevice(clientDevice));

@@ -73,7 +73,7 @@ class GapsTest {
     void gapsThatAreNeverFilledHoldNoMoreThanTheLimit() {
         fillUp();
         assertThat(inUse()).isEqualTo(SpareFrames.FRAMES_MAX);
-        assertThat(here.count("early-requests")).isEqualTo(SpareFrames.FRAMES_MAX);
+        assertThat(here.count("early.requests")).isEqualTo(SpareFrames.FRAMES_MAX);
 
         QueuePair other = connected();
         long accepted = here.count(PacketFate.ACCEPTED.label());
@@ -105,7 +105,7 @@ class GapsTest {
         assertThat(inUse()).isEqualTo(3);
         write(qp, 0);
         assertThat(qp.state()).isEqualTo(QpState.ERR);
-        assertThat(here.count("sent.nak-access")).isEqualTo(1);
+        assertThat(here.count("sent.nak.access")).isEqualTo(1);
         assertThat(inUse()).isZero();
     }
 
@@ -119,7 +119,7 @@ class GapsTest {
             }
             assertThat(inUse()).isZero();
         }
-        assertThat(here.count("early-requests")).isEqualTo(990);
+        assertThat(here.count("early.requests")).isEqualTo(990);
         assertThat(here.count(PacketFate.ACCEPTED.label()) - accepted).isEqualTo(10);
         assertThat(qp.state()).isEqualTo(QpState.RTS);
     }
@@ -148,7 +148,7 @@ class GapsTest {
             }
             least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
         }
-        assertThat(here.count("early-requests")).isPositive();
+        assertThat(here.count("early.requests")).isPositive();
         assertThat(least).as("bytes for 20 WRITEs of 64 KiB with losses").isZero();
     }
 }

@@ -78,7 +78,7 @@ class GuessingTest {
         assertThat(took)
                 .as("slowed before")
                 .isGreaterThan((CmSuspects.BLOCKED_AT - CmSuspects.SLOWED_AT) * CmSuspects.PAUSE_NANOS);
-        assertThat(cable.b.count("blocked-peers")).isEqualTo(1);
+        assertThat(cable.b.count("blocked.peers")).isEqualTo(1);
         assertThat(cable.b.count("cm.suspected")).isGreaterThan(1);
 
         // The connection that it already had goes on, and so do other peers' requests (CmSuspectsTest).
@@ -102,7 +102,7 @@ class GuessingTest {
         }
         had.forEach(this::guess);
         assertThat(visits.connect().why()).contains("refuses for a while");
-        assertThat(cable.b.count("blocked-peers")).isEqualTo(1);
+        assertThat(cable.b.count("blocked.peers")).isEqualTo(1);
     }
 
     /// An attacker who can fake the peer's address but does not know the connection cannot get the peer blocked.
@@ -121,7 +121,7 @@ class GuessingTest {
             // packet.
             cable.settle();
         }
-        assertThat(cable.b.count("blocked-peers")).isZero();
+        assertThat(cable.b.count("blocked.peers")).isZero();
         assertThat(cable.b.count("cm.suspected")).isZero();
         assertThat(visits.connect().isMade()).isTrue();
     }
@@ -149,7 +149,7 @@ class GuessingTest {
                 }
                 assertThatThrownBy(() -> Connection.connect(listener.localAddress(), options.withDevice(client)))
                         .isInstanceOf(ConnectionException.class);
-                assertThat(server.counters()).containsEntry("blocked-peers", 1L);
+                assertThat(server.counters()).containsEntry("blocked.peers", 1L);
                 // The server's own address is that of all users of this host.
                 var accepted = threads.submit((Callable<Connection>) listener::accept);
                 Connection.connect(listener.localAddress(), options.withDevice(server))
@@ -171,6 +171,6 @@ class GuessingTest {
             assertThat(write(visit, rkey)).isEqualTo(WcStatus.REM_ACCESS_ERR);
             visit.close();
         }
-        assertThat(cable.b.count("blocked-peers")).isZero();
+        assertThat(cable.b.count("blocked.peers")).isZero();
     }
 }

@@ -52,16 +52,16 @@ class HostilePacketsTest {
                         + runs.stream().mapToLong(r -> r.failed).sum() + " of them with an error, "
                         + runs.stream().mapToLong(r -> r.lives).sum() + " lives of queue pairs, "
                         + runs.stream().mapToLong(r -> r.managed).sum() + " ends of connections asked for, "
-                        + count(runs, "keep-alives") + " keep-alives, "
+                        + count(runs, "keep.alives") + " keep-alives, "
                         + count(runs, "probes") + " probes, "
-                        + count(runs, "early-requests") + " requests kept, "
+                        + count(runs, "early.requests") + " requests kept, "
                         + runs.stream().mapToLong(r -> r.full).sum() + " looks at a full window; " + fates);
         assertThat(runs).allSatisfy(run -> {
             assertThat(run.full).as("looks at a full window").isPositive();
-            assertThat(run.counters.get("keep-alives")).isPositive();
+            assertThat(run.counters.get("keep.alives")).isPositive();
             assertThat(run.counters.get("probes")).isPositive();
         });
-        assertThat(count(runs, "early-requests")).isPositive();
+        assertThat(count(runs, "early.requests")).isPositive();
         // An attacker that reads the answers leaves no responses waiting: FatesTest provokes that fate.
         fates.remove(PacketFate.DROPPED_BUSY.label());
         assertThat(fates).allSatisfy((name, count) -> assertThat(count).as(name).isPositive());

@@ -386,7 +386,7 @@ class CrowdTest {
             try {
                 crowd.connect(kinds);
                 script.run(crowd);
-                keepAlives += crowd.count("keep-alives");
+                keepAlives += crowd.count("keep.alives");
                 probes += crowd.count("probes");
                 packets += crowd.world.network().sent();
                 crowd.close();
@@ -428,7 +428,7 @@ class CrowdTest {
                             () -> crowd.there.mute(
                                     10 * MILLISECOND + crowd.world.random().nextLong(SECOND)));
                     assertThat(crowd.count("probes")).isPositive();
-                    assertThat(crowd.count("ack-timeouts"))
+                    assertThat(crowd.count("ack.timeouts"))
                             .as("probes find out first")
                             .isZero();
                 },

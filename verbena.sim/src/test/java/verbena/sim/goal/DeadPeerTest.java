@@ -131,7 +131,7 @@ class DeadPeerTest {
         }
 
         long keepAlives() {
-            return client.context().counters().get("keep-alives");
+            return client.context().counters().get("keep.alives");
         }
     }
 
@@ -210,7 +210,7 @@ class DeadPeerTest {
                 "F1",
                 start,
                 "1,000 connections, the process stood still 10 times for 500 ms: %,d questions, none lost"
-                        .formatted(counters.get("keep-alives")));
+                        .formatted(counters.get("keep.alives")));
     }
 
     @Test

@@ -18,8 +18,8 @@ class AccessTest {
                 a         state  ERR
                 b         state  ERR
                 b         memory  unchanged
-                b         counter  sent.nak-access 1
-                a         counter  received.nak-fatal 1
+                b         counter  sent.nak.access 1
+                a         counter  received.nak.fatal 1
                 """);
     }
 
@@ -206,8 +206,8 @@ class AccessTest {
                 b -> peer    NAK access  psn 100
                 b         completion  wr 1 loc-access-err
                 b         completion  wr 2 wr-flush-err
-                b         counter     completion-errors 1
-                b         counter     flushed-completions 1
+                b         counter     completion.errors 1
+                b         counter     flushed.completions 1
                 """);
     }
 

@@ -45,7 +45,7 @@ class DirectMessagesTest {
                 b => a    answer  expects 101
                 a         completion  wr 3 success opcode send byte-len 30
                 a         counter  direct.messages 1
-                a         counter  direct.message-bytes 30
+                a         counter  direct.message.bytes 30
                 """);
     }
 
@@ -281,7 +281,7 @@ class DirectMessagesTest {
                 b -> a    ACK  psn 101
                 a         completion  wr 3 success
                 b         completion  wr 61 success
-                b         counter  direct.declined-messages 1
+                b         counter  direct.declined.messages 1
                 """);
     }
 

@@ -14,7 +14,7 @@ class InvalidRequestTest {
                 b -> peer    NAK invalid-request  psn 100  msn 0
                 b         event  QP_REQ_ERR
                 b         state  ERR
-                b         counter  sent.nak-invalid-request 1
+                b         counter  sent.nak.invalid.request 1
                 """);
     }
 

@@ -16,7 +16,7 @@ class KeepAliveTest {
                 nothing until +99.999999ms
                 +1ns      a -> b    WRITE_ONLY  psn 101  ackreq
                 b -> a    ACK  psn 101
-                a         counter  keep-alives 2
+                a         counter  keep.alives 2
                 a         counter  completions 0
                 b         memory unchanged
                 """);
@@ -55,7 +55,7 @@ class KeepAliveTest {
                 +1ns      a -> b    WRITE_ONLY  psn 100  | 1
                 b -> a    ACK  psn 100
                 a         completion  wr 1 success
-                a         counter  keep-alives 0
+                a         counter  keep.alives 0
                 """);
     }
 
@@ -69,7 +69,7 @@ class KeepAliveTest {
                 b -x a    ACK  psn 100     lost
                 +67.108864ms  a -> b    WRITE_ONLY  psn 100    => duplicate
                 b -> a    ACK  psn 100
-                a         counter  keep-alives 3
+                a         counter  keep.alives 3
                 a         counter  retransmitted.packets 2
                 """);
     }

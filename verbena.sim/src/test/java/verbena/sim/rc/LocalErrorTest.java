@@ -128,7 +128,7 @@ class LocalErrorTest {
                 a         completion  wr 7 rem-op-err
                 b         completion  wr 1 loc-prot-err
                 b         state  ERR
-                b         counter  sent.nak-operational 1
+                b         counter  sent.nak.operational 1
                 """);
     }
 

@@ -52,7 +52,7 @@ class LossTest {
                 a -> b    WRITE_LAST    psn 102  ackreq
                 b -> a    ACK  psn 102  msn 1
                 a         completion  wr 7 success
-                a         counter  ack-timeouts 1
+                a         counter  ack.timeouts 1
                 """);
     }
 
@@ -100,7 +100,7 @@ class LossTest {
                 a -> b    WRITE_LAST    psn 102
                 b -> a    ACK  psn 102  msn 1
                 a         completion  wr 7 success
-                b         counter  sent.nak-sequence 1
+                b         counter  sent.nak.sequence 1
                 """);
     }
 
@@ -147,7 +147,7 @@ class LossTest {
                 b -> a    READ_RESPONSE_LAST    psn 102  msn 1
                 a         completion  wr 7 success
                 a         memory  in+0 len 600 as r1+0 only
-                a         counter  implied-naks 1
+                a         counter  implied.naks 1
                 """);
     }
 
@@ -417,7 +417,7 @@ class LossTest {
                 a -> b    WRITE_ONLY  psn 102
                 a -> b    WRITE_ONLY  psn 103
                 b -> a    ACK  psn 103  msn 4
-                b         counter  sent.nak-sequence 2
+                b         counter  sent.nak.sequence 2
                 """);
     }
 

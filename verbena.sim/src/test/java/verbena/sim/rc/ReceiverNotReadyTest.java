@@ -70,7 +70,7 @@ class ReceiverNotReadyTest {
                 a -> b    SEND_ONLY  psn 100
                 b -> a    RNR timer 0  psn 100
                 nothing until +655.359999ms
-                a         counter  ack-timeouts 0
+                a         counter  ack.timeouts 0
                 b         post  recv 100 wr 1
                 +1ns      a -> b    SEND_ONLY  psn 100
                 b -> a    ACK  psn 100
@@ -107,8 +107,8 @@ class ReceiverNotReadyTest {
                 a         completion  wr 7 rnr-retry-exc-err
                 a         state  ERR
                 b         state  RTS
-                b         counter  sent.nak-rnr 3
-                a         counter  received.nak-rnr 3
+                b         counter  sent.nak.rnr 3
+                a         counter  received.nak.rnr 3
                 """);
     }
 

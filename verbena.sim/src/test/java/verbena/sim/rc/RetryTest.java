@@ -101,8 +101,8 @@ class RetryTest {
                 a -x b    SEND_ONLY  psn 100
                 nothing until +67.108864ms
                 a         completion  wr 7 retry-exc-err
-                a         counter  ack-timeouts 1
-                a         counter  completion-errors 1
+                a         counter  ack.timeouts 1
+                a         counter  completion.errors 1
                 """);
     }
 

@@ -27,7 +27,7 @@ class SelectiveRepeatTest {
                 b -> a    READ_RESPONSE_ONLY    psn 101  | 256
                 a         completion  wr 1 success
                 a         memory  in+0 len 1280 as b r1+0
-                a         counter  early-answers 3
+                a         counter  early.answers 3
                 a         counter  retransmitted.packets 1
                 """);
     }

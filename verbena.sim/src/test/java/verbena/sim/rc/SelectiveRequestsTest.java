@@ -28,7 +28,7 @@ class SelectiveRequestsTest {
                 b -> a    ACK           psn 104
                 a         completion  wr 1 success
                 b         memory  r1+0 len 1280 as sent
-                b         counter  early-requests 1
+                b         counter  early.requests 1
                 a         counter  retransmitted.packets 1
                 """);
     }
@@ -215,7 +215,7 @@ class SelectiveRequestsTest {
                 b -> a    ACK           psn 104
                 a         completion  wr 1 success
                 b         memory  r1+0 len 1280 as sent
-                b         counter  early-requests 1
+                b         counter  early.requests 1
                 """);
     }
 
@@ -251,7 +251,7 @@ class SelectiveRequestsTest {
                 b -> a    ACK           psn 102
                 a         completion  wr 1 success
                 b         memory  r1+0 len 768 as sent
-                a         counter  ack-timeouts 1
+                a         counter  ack.timeouts 1
                 """);
     }
 
@@ -263,7 +263,7 @@ class SelectiveRequestsTest {
                 peer -> b    WRITE_MIDDLE  psn 101  | 256  => duplicate
                 b -> a       SELECTIVE_ACK psn 100  => dropped.ghost-ack
                 b            silent
-                b            counter  early-requests 1
+                b            counter  early.requests 1
                 """);
     }
 
@@ -280,7 +280,7 @@ class SelectiveRequestsTest {
                 peer -> b    WRITE_ONLY    psn 104  r1+0 len 8 | 8    => out-of-sequence
                 peer -> b    WRITE_ONLY    psn 105  r1+0 len 8 | 8    => out-of-sequence
                 b -> a       SELECTIVE_ACK psn 103  => dropped.ghost-ack
-                b            counter  early-requests 4
+                b            counter  early.requests 4
                 """);
     }
 
@@ -291,7 +291,7 @@ class SelectiveRequestsTest {
                 b -> a       SELECTIVE_ACK psn 100  => dropped.ghost-ack
                 peer -> b    WRITE_ONLY    psn 228  r1+0 len 8 | 8    => out-of-sequence
                 b -> a       NAK sequence  psn 100  => dropped.ghost-ack
-                b            counter  early-requests 1
+                b            counter  early.requests 1
                 """);
     }
 

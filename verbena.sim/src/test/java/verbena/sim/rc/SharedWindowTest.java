@@ -77,7 +77,7 @@ class SharedWindowTest {
                 a         completion  wr 2 success
                 a         memory unchanged
                 b         memory  r1+0 len 3000 as sent
-                a         counter  keep-alives 0
+                a         counter  keep.alives 0
                 """);
     }
 

@@ -184,7 +184,7 @@ class ExtendedConnectionTest {
                 b         event  QP_ACCESS_ERR
                 b         event  QP_LAST_WQE_REACHED
                 b         state  ERR
-                b         counter  sent.nak-access 1
+                b         counter  sent.nak.access 1
                 a         completion  wr 7 rem-access-err
                 a         completion  wr 8 wr-flush-err
                 a         state  ERR

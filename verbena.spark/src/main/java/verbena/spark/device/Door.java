@@ -23,7 +23,6 @@ import verbena.verbs.VerbsException;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
 import verbena.verbs.cm.ConnectionOptions;
-import verbena.verbs.cm.ConnectionParameters;
 import verbena.verbs.cm.Secret;
 
 /// A device of this executor. Peers come in and READ what is registered in [#outputs()]; this executor goes out
@@ -143,13 +142,11 @@ public final class Door implements AutoCloseable {
     }
 
     private ConnectionOptions options(ProtectionDomain domain, Secret proof) {
-        ConnectionParameters parameters = ConnectionParameters.defaults()
-                .withReads(READS, READS)
-                .withRetries(ACK_TIMEOUT, 7, 7)
-                .withKeepAlive(Duration.ofSeconds(10))
-                .withSecret(proof);
         return ConnectionOptions.defaults()
-                .withParameters(parameters)
+                .withParameters(own -> own.withReads(READS, READS)
+                        .withRetries(ACK_TIMEOUT, 7, 7)
+                        .withKeepAlive(Duration.ofSeconds(10))
+                        .withSecret(proof))
                 .withSizes(new QueuePairOptions.Sizes(DEPTH, 1, 1, 1, 0))
                 .withConnectTimeout(Duration.ofSeconds(5))
                 .withDevice(context)

@@ -141,7 +141,7 @@ public final class TopTable {
                         rate(was, is, "received.bytes"),
                         is.count("retransmitted.packets"),
                         is.dropped(),
-                        is.count("completion-errors"),
+                        is.count("completion.errors"),
                         process.program())
                 .stripTrailing();
     }
@@ -152,8 +152,8 @@ public final class TopTable {
                 Locale.ROOT,
                 "        ^ one-sided requests/s: %s without packets (%s of them by the kernel), %s by the peer's engine",
                 rate(was, is, "direct.requests"),
-                rate(was, is, "direct.system-requests"),
-                rate(was, is, "direct.declined-requests"));
+                rate(was, is, "direct.system.requests"),
+                rate(was, is, "direct.declined.requests"));
     }
 
     /// Returns a line for each of the first peers of a device that encrypts packets.
@@ -188,7 +188,7 @@ public final class TopTable {
                 Locale.ROOT,
                 "        ^ messages/s without packets: %s, with %s bytes",
                 rate(was, is, "direct.messages"),
-                rate(was, is, "direct.message-bytes"));
+                rate(was, is, "direct.message.bytes"));
     }
 
     private static String rate(@Nullable DeviceLook was, DeviceLook is, String counter) {

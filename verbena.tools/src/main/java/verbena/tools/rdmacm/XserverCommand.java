@@ -51,7 +51,7 @@ public final class XserverCommand extends CmCommand {
             listening(listener.localAddress(), "xclient" + (answer ? " --answer" : "") + " -s %s -p %d");
             try (Connection connection = listener.accept();
                     MemoryRegion message = connection.allocate(XclientCommand.BYTES)) {
-                int bytes = connection
+                long bytes = connection
                         .receive(message.slice(0, XclientCommand.BYTES))
                         .length();
                 if (bytes != XclientCommand.BYTES) {

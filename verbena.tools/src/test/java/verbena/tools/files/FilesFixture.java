@@ -37,7 +37,7 @@ final class FilesFixture implements AutoCloseable {
         var options = Session.connectionOptions().withDevice(serverDevice);
         listener = opened(ConnectionListener.bind(
                 new InetSocketAddress(serverDevice.gids(1).getFirst().gid().address(), 0),
-                options.withParameters(options.parameters().withKeepAlive(Duration.ofMillis(500)))));
+                options.withParameters(own -> own.withKeepAlive(Duration.ofMillis(500)))));
         Thread.ofPlatform().daemon().start(() -> {
             try {
                 server.serve(listener);

@@ -41,8 +41,8 @@ class ApiTest {
     private static final String HEADING = """
             All that programs may use, by package and type. What is marked @Preview may change or disappear with any
             version. Everything else stays, so a program that compiles with this version compiles with the next. On the
-            constructor of a record @Preview says that the record may get further components. A mark on a type holds for
-            all of it.
+            constructor of a record @Preview says that the record may get further components, so take it apart by no
+            pattern. A mark on a type holds for all of it.
             """;
     /// The packages that programs may name. `spi` is for those that bring devices of their own.
     private static final Set<String> PACKAGES = Set.of(
@@ -293,7 +293,8 @@ class ApiTest {
             String components = tree.getKind() == Tree.Kind.RECORD
                     ? tree.getMembers().stream()
                             .filter(each -> each instanceof VariableTree field && isComponent(tree, field))
-                            .map(each -> ((VariableTree) each).getType() + " " + ((VariableTree) each).getName())
+                            .map(each -> nullness((VariableTree) each) + ((VariableTree) each).getType() + " "
+                                    + ((VariableTree) each).getName())
                             .collect(Collectors.joining(", ", "(", ")"))
                     : "";
             Tree extended = tree.getExtendsClause();
@@ -308,7 +309,7 @@ class ApiTest {
                     + (method.getTypeParameters().isEmpty() ? "" : generics(method.getTypeParameters()) + " ")
                     + (isConstructor ? ofClass : method.getReturnType() + " " + method.getName())
                     + method.getParameters().stream()
-                            .map(each -> each.getType() + " " + each.getName())
+                            .map(each -> flags(each.getModifiers()) + each.getType() + " " + each.getName())
                             .collect(Collectors.joining(", ", "(", ")"))
                     + list(" throws ", method.getThrows());
         }
@@ -319,6 +320,13 @@ class ApiTest {
                 return field.getName().toString(); // a constant of an enum
             }
             return flags(field.getModifiers()) + field.getType() + " " + field.getName();
+        }
+
+        private static String nullness(VariableTree component) {
+            return component.getModifiers().getAnnotations().stream()
+                            .anyMatch(each -> each.toString().startsWith("@Nullable"))
+                    ? "@Nullable "
+                    : "";
         }
 
         private static String generics(List<? extends Tree> parameters) {
@@ -337,10 +345,10 @@ class ApiTest {
             return Stream.concat(
                             modifiers.getAnnotations().stream()
                                     .map(Object::toString)
-                                    .filter(each -> each.matches("@(Preview|Deprecated)\\b.*"))
+                                    .filter(each -> each.matches("@(Preview|Deprecated|Nullable)\\b.*"))
                                     .map(each -> each.replaceAll("\\(.*", "")),
                             modifiers.getFlags().stream()
-                                    .filter(each -> each != Modifier.PUBLIC)
+                                    .filter(each -> each != Modifier.PUBLIC && each != Modifier.SYNCHRONIZED)
                                     .map(Modifier::toString))
                     .map(each -> each + " ")
                     .collect(Collectors.joining());

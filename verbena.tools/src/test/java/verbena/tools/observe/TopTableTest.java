@@ -86,7 +86,7 @@ class TopTableTest {
     void theWaysOfOneSidedRequestsAreTold() {
         Map<String, Long> before = Map.of("direct.requests", 1_000L);
         Map<String, Long> now =
-                Map.of("direct.requests", 5_000L, "direct.system-requests", 24L, "direct.declined-requests", 8L);
+                Map.of("direct.requests", 5_000L, "direct.system.requests", 24L, "direct.declined.requests", 8L);
         assertThat(TopTable.lines(sharedMemory(10, before), sharedMemory(12, now), Order.RATE))
                 .contains("        ^ one-sided requests/s: 2.00k without packets (12 of them by the kernel), "
                         + "4 by the peer's engine");
@@ -94,8 +94,8 @@ class TopTableTest {
 
     @Test
     void messagesWithoutPacketsAreTold() {
-        Map<String, Long> before = Map.of("direct.messages", 1_000L, "direct.message-bytes", 8_000L);
-        Map<String, Long> now = Map.of("direct.messages", 5_000L, "direct.message-bytes", 40_000L);
+        Map<String, Long> before = Map.of("direct.messages", 1_000L, "direct.message.bytes", 8_000L);
+        Map<String, Long> now = Map.of("direct.messages", 5_000L, "direct.message.bytes", 40_000L);
         assertThat(TopTable.lines(sharedMemory(10, before), sharedMemory(12, now), Order.RATE))
                 .contains("        ^ messages/s without packets: 2.00k, with 16.0k bytes");
     }

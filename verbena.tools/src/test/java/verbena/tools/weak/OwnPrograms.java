@@ -182,11 +182,11 @@ final class OwnPrograms {
                 Pending<Void> send;
                 Pending<Received> receive;
                 if (random.nextBoolean()) {
-                    receive = at.receive(TagFilter.exactly(i), into);
-                    send = to.send(i, sent);
+                    receive = at.postReceive(TagFilter.exactly(i), into);
+                    send = to.postSend(i, sent);
                 } else { // it arrives unexpected
-                    send = to.send(i, sent);
-                    receive = at.receive(TagFilter.exactly(i), into);
+                    send = to.postSend(i, sent);
+                    receive = at.postReceive(TagFilter.exactly(i), into);
                 }
                 Received came = receive.await();
                 send.await();
@@ -199,16 +199,16 @@ final class OwnPrograms {
             long sum = 0;
             for (int i = 0; i < MESSAGES; i++) {
                 MemorySegment put = MemorySegment.ofArray(bytes(random, 8 * (1 + random.nextInt(BYTES_MAX / 16))));
-                Pending<Void> _ = there.put(put, 8);
+                Pending<Void> _ = there.postWrite(put, 8);
                 MemorySegment got = MemorySegment.ofArray(new byte[(int) put.byteSize()]);
-                there.get(8, got).await();
+                there.postRead(8, got).await();
                 assertThat(got.mismatch(put)).isEqualTo(-1);
-                there.flush().await();
+                there.postFlush().await();
                 assertThat(shared.segment().asSlice(8, put.byteSize()).mismatch(put))
                         .isEqualTo(-1);
-                assertThat(there.fetchAdd(0, i).await()).isEqualTo(sum);
+                assertThat(there.postFetchAdd(0, i).await()).isEqualTo(sum);
                 sum += i;
-                assertThat(there.compareSwap(0, sum, sum + 1).await()).isEqualTo(sum);
+                assertThat(there.postCompareSwap(0, sum, sum + 1).await()).isEqualTo(sum);
                 sum++;
             }
             toServer.call(new byte[1], LIMIT); // its owner knows what the atomics did

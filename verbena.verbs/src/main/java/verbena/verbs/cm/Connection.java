@@ -35,9 +35,10 @@ import verbena.verbs.waiting.TimeLimits;
 /// it: it may still be on its way, and a later READ shows that it has arrived.
 ///
 /// Any number of threads may use it at once. When the connection ends, each waiting thread gets a
-/// [ConnectionException] with the reason, and so does each later call. Interrupting a thread in a blocking form ends
-/// the connection, because the device still uses the memory of its request. Channels of `java.nio` do the same.
-/// Interrupting a thread in [Pending#await()] does not end the connection.
+/// [ConnectionException] with the reason, and so does each later call. A thread that is interrupted while it
+/// waits for room has posted nothing, and the connection stays. A thread that is interrupted in a blocking form
+/// after that ends the connection, because the device still uses the memory of its request. Channels of
+/// `java.nio` do the same. Interrupting a thread in [Pending#await()] does not end the connection.
 ///
 /// Memory is registered ([#allocate]), and nothing is copied. The forms for arrays and strings copy once. A
 /// destination that is too short throws [IndexOutOfBoundsException] before anything is posted, and a closed region
@@ -229,6 +230,7 @@ public final class Connection implements AutoCloseable {
     /// Posts a message. Its memory must not change until the request is done.
     ///
     /// @throws ConnectionException when the connection has ended
+    /// @throws InterruptedException when the thread is interrupted while it waits for room; nothing is posted
     public Pending<Void> postSend(LocalMemory data) throws InterruptedException {
         return startSend(false, data);
     }
@@ -274,6 +276,7 @@ public final class Connection implements AutoCloseable {
     ///
     /// @throws ConnectionException when the connection has ended
     /// @throws IllegalArgumentException when the region is without the right LOCAL_WRITE
+    /// @throws InterruptedException as [#postSend]
     public Pending<ReceivedMessage> postReceive(LocalMemory into) throws InterruptedException {
         requireWritable("receive", into);
         return ahead != null ? ahead.post(into) : startReceive(false, into);
@@ -335,6 +338,7 @@ public final class Connection implements AutoCloseable {
     ///
     /// @throws ConnectionException when the connection has ended
     /// @throws IndexOutOfBoundsException when `to` is too short
+    /// @throws InterruptedException as [#postSend]
     public Pending<Void> postWrite(LocalMemory from, RemoteMemory to) throws InterruptedException {
         return startWrite(false, from, to);
     }
@@ -362,6 +366,7 @@ public final class Connection implements AutoCloseable {
     ///
     /// @throws ConnectionException when the connection has ended
     /// @throws IndexOutOfBoundsException when `to` is too short
+    /// @throws InterruptedException as [#postSend]
     public Pending<Void> postWriteWithImmediate(LocalMemory from, RemoteMemory to, int immediate)
             throws InterruptedException {
         return startWriteWithImmediate(false, from, to, immediate);
@@ -396,6 +401,7 @@ public final class Connection implements AutoCloseable {
     /// @throws ConnectionException when the connection has ended
     /// @throws IllegalArgumentException when the region is without the right LOCAL_WRITE
     /// @throws IndexOutOfBoundsException when `into` is too short
+    /// @throws InterruptedException as [#postSend]
     public Pending<Void> postRead(RemoteMemory from, LocalMemory into) throws InterruptedException {
         return startRead(false, from, into);
     }
@@ -439,8 +445,8 @@ public final class Connection implements AutoCloseable {
         return poster.finish(startFetchAdd(true, to, add));
     }
 
-    /// Posts an addition to the first 8 bytes of `to`; the result is the previous value. Throws as
-    /// [#fetchAdd].
+    /// Posts an addition to the first 8 bytes of `to`; the result is the previous value. Throws as [#fetchAdd]
+    /// and [#postSend].
     public Pending<Long> postFetchAdd(RemoteMemory to, long add) throws InterruptedException {
         return startFetchAdd(false, to, add);
     }
@@ -473,7 +479,8 @@ public final class Connection implements AutoCloseable {
         return poster.finish(startCompareSwap(true, to, compare, swap));
     }
 
-    /// Posts a comparison and replacement; the result is the previous value. Throws as [#fetchAdd].
+    /// Posts a comparison and replacement; the result is the previous value. Throws as [#fetchAdd] and
+    /// [#postSend].
     public Pending<Long> postCompareSwap(RemoteMemory to, long compare, long swap) throws InterruptedException {
         return startCompareSwap(false, to, compare, swap);
     }

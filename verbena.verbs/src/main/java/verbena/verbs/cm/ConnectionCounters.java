@@ -27,7 +27,7 @@ final class ConnectionCounters implements Counted {
         return Map.of(
                 "connected", CONNECTED.sum(),
                 "accepted", ACCEPTED.sum(),
-                "not-connected", REFUSED.sum(),
+                "not.connected", REFUSED.sum(),
                 "closed", CLOSED.sum(),
                 "failed", FAILED.sum());
     }

@@ -1,6 +1,8 @@
 package verbena.verbs.cm;
 
+import java.util.Optional;
 import verbena.verbs.AddressVector;
+import verbena.verbs.ConnectionException.Reason;
 import verbena.verbs.Gid;
 
 /// An event of a connection (`enum rdma_cm_event_type`, rdma_get_cm_event(3)). Immutable.
@@ -11,6 +13,37 @@ import verbena.verbs.Gid;
 public sealed interface ConnectionEvent {
     /// Returns the identifier of the event; for [ConnectRequest] the new one.
     ConnectionId id();
+
+    /// Returns why the connection failed or ended with this event, as a [Connection] gives it; empty when it
+    /// goes on.
+    default Optional<Reason> failure() {
+        return Optional.ofNullable(
+                switch (this) {
+                    case AddressError _, RouteError _ -> Reason.ADDRESS;
+                    case ConnectError _, DeviceRemoval _, MulticastError _ -> Reason.FAILED;
+                    case Unreachable _ -> Reason.UNREACHABLE;
+                    case Rejected no -> no.reason() == Rejected.CONSUMER_DEFINED ? Reason.REJECTED : Reason.REFUSED;
+                    case Disconnected end ->
+                        switch (end.by()) {
+                            case PEER -> Reason.DISCONNECTED;
+                            case FAILURE -> Reason.FAILED;
+                            case THIS_SIDE -> Reason.CLOSED;
+                        };
+                    case AddressResolved _,
+                            RouteResolved _,
+                            ConnectRequest _,
+                            ConnectResponse _,
+                            Established _,
+                            DatagramEstablished _,
+                            MulticastJoined _,
+                            TimewaitExit _ -> null;
+                });
+    }
+
+    /// Returns what happened, in words; empty for an event that is no failure.
+    default String why() {
+        return "";
+    }
 
     /// The address and its device are found. [ConnectionId#resolveRoute] comes next.
     record AddressResolved(ConnectionId id) implements ConnectionEvent {}

@@ -3,6 +3,7 @@ package verbena.verbs.cm;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
 import verbena.verbs.Preview;
@@ -14,10 +15,11 @@ import verbena.verbs.SharedReceiveQueue;
 ///
 /// @param parameters that are agreed with the peer
 /// @param sizes of the queue pair
-/// @param connectTimeout longest time to make a connection, more than zero, with the wait for room in the listener's
-///     backlog. The device gives up earlier on a host that answers nothing
-/// @param requestTimeout longest time of a blocking SEND, WRITE, READ or atomic, more than zero. When it passes, the
-///     connection ends. Empty for no limit but the device's retries
+/// @param connectTimeout longest time to make a connection, more than zero, with the wait for room in the
+///     listener's backlog. Each address of a host name has this time. The device gives up earlier on a host
+///     that answers nothing
+/// @param requestTimeout longest time of a blocking SEND, WRITE, READ or atomic, with the wait for room, more
+///     than zero. When it passes, the connection ends. Empty for no limit but the device's retries
 /// @param receiveAheadBytes of each receive that the connection posts by itself, see [#withReceivesAhead(int)]; 0
 ///     when the program posts receives
 /// @param device to use; empty for the host's memory (`shm`) where both ends are on one host and have it, else the
@@ -79,10 +81,11 @@ public record ConnectionOptions(
                 Sharing.NONE);
     }
 
-    /// Returns these options with other parameters. They replace all of them, the private data and the secret too.
-    public ConnectionOptions withParameters(ConnectionParameters parameters) {
+    /// Returns these options with changed parameters: `options.withParameters(p -> p.withKeepAlive(silence))`.
+    /// What `change` leaves alone stays, also the keep-alive and the secret.
+    public ConnectionOptions withParameters(UnaryOperator<ConnectionParameters> change) {
         return new ConnectionOptions(
-                parameters, sizes, connectTimeout, requestTimeout, receiveAheadBytes, device, sharing);
+                change.apply(parameters), sizes, connectTimeout, requestTimeout, receiveAheadBytes, device, sharing);
     }
 
     /// Returns these options with other numbers of requests that can be outstanding. A call that finds the queue pair
@@ -111,7 +114,8 @@ public record ConnectionOptions(
     }
 
     /// Returns these options with a time limit of each blocking SEND, WRITE, READ and atomic, more than zero.
-    /// When it passes, the connection ends with the reason `TIMEOUT`.
+    /// It includes the wait for room in the queue pair. When it passes, the connection ends with the reason
+    /// `TIMEOUT`.
     public ConnectionOptions withRequestTimeout(Duration requestTimeout) {
         return new ConnectionOptions(
                 parameters, sizes, connectTimeout, Optional.of(requestTimeout), receiveAheadBytes, device, sharing);
@@ -168,11 +172,11 @@ public record ConnectionOptions(
     /// Returns options whose connections exist only between ends that prove that they know a secret: see
     /// [ConnectionParameters#withSecret].
     public ConnectionOptions withSecret(Secret secret) {
-        return withParameters(parameters.withSecret(secret));
+        return withParameters(own -> own.withSecret(secret));
     }
 
     /// Returns options with private data for the peer ([PrivateData] has their limits).
     public ConnectionOptions withPrivateData(PrivateData privateData) {
-        return withParameters(parameters.withPrivateData(privateData));
+        return withParameters(own -> own.withPrivateData(privateData));
     }
 }

@@ -79,32 +79,9 @@ final class ConnectionSetup {
 
     /// Returns the exception that an event is; null when the connection has not ended with it.
     static @Nullable ConnectionException failure(String verb, ConnectionEvent event) {
-        return switch (event) {
-            case ConnectionEvent.AddressError error -> failure(Reason.ADDRESS, verb, error.why());
-            case ConnectionEvent.RouteError error -> failure(Reason.ADDRESS, verb, error.why());
-            case ConnectionEvent.ConnectError error -> failure(Reason.FAILED, verb, error.why());
-            case ConnectionEvent.Unreachable silence -> failure(Reason.UNREACHABLE, verb, silence.why());
-            case ConnectionEvent.Rejected no ->
-                failure(
-                        no.reason() == ConnectionEvent.Rejected.CONSUMER_DEFINED ? Reason.REJECTED : Reason.REFUSED,
-                        verb,
-                        no.why());
-            case ConnectionEvent.Disconnected end -> failure(Reason.DISCONNECTED, verb, end.why());
-            case ConnectionEvent.DeviceRemoval gone -> failure(Reason.FAILED, verb, gone.why());
-            case ConnectionEvent.AddressResolved e -> null;
-            case ConnectionEvent.RouteResolved e -> null;
-            case ConnectionEvent.ConnectRequest e -> null;
-            case ConnectionEvent.ConnectResponse e -> null;
-            case ConnectionEvent.Established e -> null;
-            case ConnectionEvent.DatagramEstablished e -> null;
-            case ConnectionEvent.MulticastJoined e -> null;
-            case ConnectionEvent.MulticastError e -> null;
-            case ConnectionEvent.TimewaitExit e -> null;
-        };
-    }
-
-    private static ConnectionException failure(Reason reason, String verb, String why) {
-        return new ConnectionException(reason, verb + ": " + why);
+        return event.failure()
+                .map(reason -> new ConnectionException(reason, verb + ": " + event.why()))
+                .orElse(null);
     }
 
     /// Makes all that a connection needs before it is made, and posts its first receives.

@@ -2,7 +2,6 @@ package verbena.verbs.cm;
 
 import java.time.Duration;
 import verbena.verbs.ConnectionException;
-import verbena.verbs.ConnectionException.Reason;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.Pending;
 import verbena.verbs.internal.Promise;
@@ -54,16 +53,7 @@ final class EndEvents {
     }
 
     private void note(ConnectionEvent event) {
-        if (event instanceof ConnectionEvent.Disconnected end) {
-            Reason reason = switch (end.by()) {
-                case PEER -> Reason.DISCONNECTED;
-                case FAILURE -> Reason.FAILED;
-                case THIS_SIDE -> Reason.CLOSED;
-            };
-            ending.onEvent(reason, end.why());
-        } else if (event instanceof ConnectionEvent.DeviceRemoval gone) {
-            ending.onEvent(Reason.FAILED, gone.why());
-        }
+        event.failure().ifPresent(reason -> ending.onEvent(reason, event.why()));
     }
 
     /// Waits until the peer knows that this side has disconnected, for a second at most.

@@ -74,17 +74,24 @@ final class Outstanding {
 
     // ---- room
 
-    /// Returns a request with a place of its own; waits while all places are taken.
+    /// Returns a request with a place of its own; waits while all places are taken. The request has the rest of
+    /// `nanos` to be done.
     ///
     /// @param reusable whether no program sees it, so that [#recycle] gets it back
+    /// @return null when `nanos` have passed before there was a place
     /// @throws InvalidStateException when there is nothing to wait for any more
     @SuppressWarnings("unchecked") // the results of one that is used again have no type: no program sees it
-    <T> WorkRequest<T> begin(String verb, boolean reusable) throws InterruptedException {
+    <T> @Nullable WorkRequest<T> begin(String verb, boolean reusable, long nanos) throws InterruptedException {
         requireOurs(verb);
         lock.lock();
         try {
+            long left = nanos;
             if (freeCount == 0 || !queued.isEmpty()) {
-                boolean _ = enqueue(LeaderFollowers.FOREVER);
+                long start = System.nanoTime();
+                if (!enqueue(nanos)) {
+                    return null;
+                }
+                left = nanos == LeaderFollowers.FOREVER ? nanos : Math.max(0, nanos - (System.nanoTime() - start));
             }
             if (broken != null) {
                 throw broken(verb);
@@ -95,6 +102,7 @@ final class Outstanding {
                 request = new WorkRequest<>(this);
             }
             request.begin(verb, ++rounds << PLACE_BITS | place);
+            request.nanos = left;
             places[place] = request;
             return request;
         } finally {

@@ -3,6 +3,7 @@ package verbena.verbs.cm;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
+import verbena.verbs.ConnectionException;
 import verbena.verbs.ConnectionException.Reason;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.MemoryRegion;
@@ -49,10 +50,11 @@ final class Poster {
         this.receives = receives;
         this.staging = staging;
         this.inlineBytes = options.sizes().maxInlineBytes();
-        this.requestNanos = options.requestTimeout().map(TimeLimits::nanos).orElse(Long.MAX_VALUE);
+        this.requestNanos = options.requestTimeout().map(TimeLimits::nanos).orElse(TimeLimits.FOREVER);
     }
 
-    /// Posts a request, when the queue pair has room for it.
+    /// Posts a request, when the queue pair has room for it. A thread that is interrupted before has posted
+    /// nothing.
     ///
     /// @param reusable whether no program sees it, so that [#finish] follows
     <T> WorkRequest<T> start(Outstanding queue, String verb, boolean reusable, Post post) throws InterruptedException {
@@ -60,7 +62,10 @@ final class Poster {
         WorkRequest<T> request = null;
         boolean posted = false;
         try {
-            request = queue.begin(verb, reusable);
+            request = queue.begin(verb, reusable, reusable && queue == sends ? requestNanos : TimeLimits.FOREVER);
+            if (request == null) {
+                throw late(verb);
+            }
             post.post(request);
             request.onPosted();
             posted = true;
@@ -114,7 +119,7 @@ final class Poster {
     /// @return the bytes that are in its memory
     int finishBytes(WorkRequest<?> request) throws InterruptedException {
         await(request);
-        int bytes = request.bytesInMemory();
+        int bytes = (int) request.bytesInMemory(); // an array has no more
         receives.recycle(request);
         return bytes;
     }
@@ -122,15 +127,9 @@ final class Poster {
     /// Waits until a request that no program sees is done. [#finish] takes it back.
     void await(WorkRequest<?> request) throws InterruptedException {
         Outstanding queue = request.outstanding();
-        boolean inTime = false;
         try {
-            inTime = queue.await(request, queue == receives ? Long.MAX_VALUE : requestNanos);
-            if (!inTime) {
-                ending.end(
-                        Reason.TIMEOUT,
-                        request.verb + " was not done within " + TimeLimits.text(Duration.ofNanos(requestNanos))
-                                + ", the limit of ConnectionOptions.withRequestTimeout");
-                throw ending.exception(request.verb);
+            if (!queue.await(request, request.nanos)) {
+                throw late(request.verb);
             }
         } catch (InterruptedException e) {
             ending.end(Reason.DISCONNECTED, Thread.currentThread() + " was interrupted in " + request.verb);
@@ -139,6 +138,15 @@ final class Poster {
         if (!request.isOk()) {
             throw request.exception();
         }
+    }
+
+    /// Ends the connection, whose peer has not let a request be done in its time.
+    private ConnectionException late(String verb) {
+        ending.end(
+                Reason.TIMEOUT,
+                verb + " was not done within " + TimeLimits.text(Duration.ofNanos(requestNanos))
+                        + ", the limit of ConnectionOptions.withRequestTimeout");
+        return ending.exception(verb);
     }
 
     /// Sends or writes a copy of `data`: with the request itself when it is short, else from memory that is

@@ -1,6 +1,7 @@
 package verbena.verbs.cm;
 
 import java.util.OptionalInt;
+import verbena.verbs.Preview;
 
 /// The description of a message that a receive of a [Connection] has taken. Immutable.
 ///
@@ -8,4 +9,7 @@ import java.util.OptionalInt;
 ///     the bytes that it wrote elsewhere
 /// @param immediate the 32 bits that the peer sent with it; empty when it sent none
 /// @since 0.1
-public record ReceivedMessage(int length, OptionalInt immediate) {}
+public record ReceivedMessage(long length, OptionalInt immediate) {
+    @Preview
+    public ReceivedMessage {}
+}

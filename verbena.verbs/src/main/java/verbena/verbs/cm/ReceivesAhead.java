@@ -148,7 +148,7 @@ final class ReceivesAhead {
 
     /// Copies a message; returns false when the program has no memory for it, which ends the connection.
     private boolean copy(Slot slot, WorkRequest<ReceivedMessage> request, LocalMemory into) {
-        int length = request.bytesInMemory();
+        long length = request.bytesInMemory();
         if (into.region().isClosed()) {
             fail(request, "the program has closed the memory of a receive");
         } else if (length > into.length()) {
@@ -165,7 +165,7 @@ final class ReceivesAhead {
         request.fail(why);
     }
 
-    private static String tooLong(int length, long maxBytes) {
+    private static String tooLong(long length, long maxBytes) {
         return "a message of " + length + " bytes, for " + maxBytes;
     }
 
@@ -218,7 +218,7 @@ final class ReceivesAhead {
         WorkRequest<ReceivedMessage> request = Objects.requireNonNull(slot.request);
         try {
             poster.await(request);
-            int length = request.bytesInMemory();
+            long length = request.bytesInMemory();
             if (length > maxBytes) {
                 ending.end(Reason.FAILED, "receive failed: " + tooLong(length, maxBytes));
                 throw ending.exception("receive");

@@ -41,11 +41,13 @@ final class WorkRequest<T> implements Pending<T> {
     private String cause = "";
     private @Nullable VerbsException trouble;
     private WcOpcode opcode = WcOpcode.SEND;
-    private int byteLength;
     private OptionalInt immediate = OptionalInt.empty();
 
-    /// The value that an atomic found.
+    /// The value that an atomic found, or the bytes of another request.
     long value;
+
+    /// The time in which a blocking form has to be done, from its posting on.
+    long nanos;
 
     /// The work that is left before a program may see that it is done; null for none.
     private volatile @Nullable Runnable delivery;
@@ -206,13 +208,13 @@ final class WorkRequest<T> implements Pending<T> {
 
     /// Returns what it has received.
     ReceivedMessage message() {
-        return new ReceivedMessage(byteLength, immediate);
+        return new ReceivedMessage(value, immediate);
     }
 
     /// Returns the number of bytes that are in the memory of a receive. A peer's WRITE has taken the receive, and
     /// left its memory unchanged.
-    int bytesInMemory() {
-        return opcode == WcOpcode.RECV_RDMA_WITH_IMM ? 0 : byteLength;
+    long bytesInMemory() {
+        return opcode == WcOpcode.RECV_RDMA_WITH_IMM ? 0 : value;
     }
 
     /// Sets the work that is left before a program may see that it is done. Before a program sees it.
@@ -238,7 +240,7 @@ final class WorkRequest<T> implements Pending<T> {
     void fail(String why) {
         status = WcStatus.LOC_LEN_ERR;
         cause = why;
-        byteLength = 0;
+        value = 0;
         immediate = OptionalInt.empty();
     }
 
@@ -271,7 +273,6 @@ final class WorkRequest<T> implements Pending<T> {
         status = wc.status();
         cause = wc.cause();
         opcode = wc.ok() ? wc.opcode() : WcOpcode.SEND;
-        byteLength = wc.ok() ? (int) wc.byteLength() : 0;
         immediate = wc.ok() && wc.hasImmediate() ? OptionalInt.of(wc.immediate()) : OptionalInt.empty();
         done = true;
     }

@@ -17,6 +17,7 @@ import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
 import verbena.verbs.spi.CompletionAccess;
+import verbena.verbs.waiting.TimeLimits;
 
 /// Threads that wait for room, at a completion queue that the test fills.
 @Timeout(180)
@@ -107,7 +108,7 @@ class OutstandingTest {
 
     /// A thread that waits for room, at the queue.
     private FutureTask<WorkRequest<Object>> waiting(Outstanding outstanding) throws InterruptedException {
-        var waiting = new FutureTask<>(() -> outstanding.begin("send", false));
+        var waiting = new FutureTask<>(() -> outstanding.begin("send", false, TimeLimits.FOREVER));
         Thread.ofVirtual().start(waiting);
         queue.isLed.await();
         return waiting;
@@ -116,7 +117,7 @@ class OutstandingTest {
     @Test
     void aThreadThatWaitsAtTheQueueHasTheRoomOfARequestThatCannotBePosted() throws Exception {
         Outstanding outstanding = withRoomFor(1);
-        WorkRequest<?> refused = outstanding.begin("send", false);
+        WorkRequest<?> refused = outstanding.begin("send", false, TimeLimits.FOREVER);
         FutureTask<WorkRequest<Object>> waiting = waiting(outstanding);
         outstanding.withdraw(refused);
         assertThat(waiting.get().isFinished()).isFalse();
@@ -125,9 +126,9 @@ class OutstandingTest {
     @Test
     void aThreadThatWaitsAtTheQueueHasTheRoomOfARequestThatIsDone() throws Exception {
         Outstanding outstanding = withRoomFor(2);
-        WorkRequest<?> first = outstanding.begin("send", false);
+        WorkRequest<?> first = outstanding.begin("send", false, TimeLimits.FOREVER);
         first.onPosted();
-        WorkRequest<?> late = outstanding.begin("send", false);
+        WorkRequest<?> late = outstanding.begin("send", false, TimeLimits.FOREVER);
         FutureTask<WorkRequest<Object>> waiting = waiting(outstanding);
         late.onPosted();
         queue.complete(first);

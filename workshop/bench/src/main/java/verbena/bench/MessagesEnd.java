@@ -171,18 +171,18 @@ final class MessagesEnd implements WorkerEnd {
         if (asks) {
             sent = System.nanoTime();
             for (int i = 0; i < wanted; i++) {
-                var _ = to.send(0, data);
-                await(to.receive(TagFilter.any(), into));
+                var _ = to.postSend(0, data);
+                await(to.postReceive(TagFilter.any(), into));
                 sample(i);
             }
             return;
         }
-        Pending<Received> next = to.receive(TagFilter.any(), into);
+        Pending<Received> next = to.postReceive(TagFilter.any(), into);
         for (int i = 1; i <= wanted; i++) {
             await(next);
-            var _ = to.send(0, data);
+            var _ = to.postSend(0, data);
             if (i < wanted) {
-                next = to.receive(TagFilter.any(), into);
+                next = to.postReceive(TagFilter.any(), into);
             }
         }
     }
@@ -194,7 +194,7 @@ final class MessagesEnd implements WorkerEnd {
             if (i >= WINDOW) {
                 await(window[i % WINDOW]);
             }
-            window[i % WINDOW] = asks ? to.send(0, data) : to.receive(TagFilter.any(), into);
+            window[i % WINDOW] = asks ? to.postSend(0, data) : to.postReceive(TagFilter.any(), into);
         }
         for (int i = Math.max(0, wanted - WINDOW); i < wanted; i++) {
             await(window[i % WINDOW]);
@@ -217,8 +217,8 @@ final class MessagesEnd implements WorkerEnd {
     }
 
     private void send(RemoteWorker to) {
-        if (!to.trySendActive(ECHOED, MemorySegment.NULL, data)) {
-            var _ = to.sendActive(ECHOED, MemorySegment.NULL, data); // no credit at this moment
+        if (!to.tryPostActive(ECHOED, MemorySegment.NULL, data)) {
+            var _ = to.postActive(ECHOED, MemorySegment.NULL, data); // no credit at this moment
         }
     }
 
@@ -240,7 +240,7 @@ final class MessagesEnd implements WorkerEnd {
             if (i >= WINDOW) {
                 await(window[i % WINDOW]);
             }
-            window[i % WINDOW] = to.sendActive(COUNTED, MemorySegment.NULL, data);
+            window[i % WINDOW] = to.postActive(COUNTED, MemorySegment.NULL, data);
         }
         for (int i = Math.max(0, wanted - WINDOW); i < wanted; i++) {
             await(window[i % WINDOW]);
@@ -249,9 +249,10 @@ final class MessagesEnd implements WorkerEnd {
 
     private void awaitHandled() throws InterruptedException {
         verbena.messages.Worker own = worker;
-        if (own == null || !own.await(() -> handled >= wanted)) {
-            throw new Child.Failed(handled + " of " + wanted + " active messages came, and the worker is closed");
+        if (own == null) {
+            throw new Child.Failed("there is no worker yet");
         }
+        own.await(() -> handled >= wanted);
     }
 
     // ---- calls
@@ -282,7 +283,7 @@ final class MessagesEnd implements WorkerEnd {
             if (oldest != null) {
                 await(oldest);
             }
-            window[i % CALLS_AT_ONCE] = i < wanted ? to.callAsync(data, LIMIT) : null;
+            window[i % CALLS_AT_ONCE] = i < wanted ? to.postCall(data, LIMIT) : null;
         }
     }
 }

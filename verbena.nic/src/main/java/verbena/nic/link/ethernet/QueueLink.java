@@ -189,8 +189,8 @@ public final class QueueLink extends ForwardingLink {
     @Override
     public Map<String, Long> counters() {
         var counters = new TreeMap<>(link.counters());
-        counters.put("ethernet.handed-over", handedOver.get());
-        counters.put("ethernet.dropped.handed-over", dropped.get());
+        counters.put("ethernet.handed.over", handedOver.get());
+        counters.put("ethernet.dropped.handed.over", dropped.get());
         return counters;
     }
 

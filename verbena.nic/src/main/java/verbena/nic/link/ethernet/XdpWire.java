@@ -244,11 +244,11 @@ final class XdpWire implements Wire {
                     ? Map.of(
                             "ethernet.dropped.ring",
                             dropped,
-                            "ethernet.xdp.other-queue",
+                            "ethernet.xdp.other.queue",
                             shared.elsewhere(),
-                            "ethernet.xdp.in-driver",
+                            "ethernet.xdp.in.driver",
                             shared.isNative() ? 1L : 0L,
-                            "ethernet.xdp.zero-copy",
+                            "ethernet.xdp.zero.copy",
                             socket.isZeroCopy() ? 1L : 0L)
                     : Map.of("ethernet.dropped.ring", dropped);
         }

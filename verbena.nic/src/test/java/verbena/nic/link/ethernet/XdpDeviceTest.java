@@ -124,7 +124,7 @@ class XdpDeviceTest {
             try (Context context = v1("rocev1_veth0,link=xdp").open()) {
                 assertThat(told("veth0")).doesNotContain("xdp");
                 try (Pair _ = new Pair(context)) {
-                    assertThat(context.counters()).containsEntry("ethernet.xdp.in-driver", 1L);
+                    assertThat(context.counters()).containsEntry("ethernet.xdp.in.driver", 1L);
                     assertThat(told("veth0")).contains("xdp");
                 }
             } catch (DeviceException e) {
@@ -236,10 +236,10 @@ class XdpDeviceTest {
                 }
                 Ends.write(a, b);
                 assertThat(a.context.counters())
-                        .containsEntry("ethernet.handed-over", 0L)
-                        .containsEntry("ethernet.xdp.in-driver", 1L)
-                        .containsEntry("ethernet.xdp.other-queue", 0L);
-                assertThat(b.context.counters()).containsEntry("ethernet.handed-over", 0L);
+                        .containsEntry("ethernet.handed.over", 0L)
+                        .containsEntry("ethernet.xdp.in.driver", 1L)
+                        .containsEntry("ethernet.xdp.other.queue", 0L);
+                assertThat(b.context.counters()).containsEntry("ethernet.handed.over", 0L);
             }
             for (String other : List.of(options, ",link=xdp,faults=loss:3%,seed:7,engines=2", ",link=raw")) {
                 try (var a = new Ends("rocev1_many0" + options);
@@ -250,7 +250,7 @@ class XdpDeviceTest {
                     }
                     Ends.write(a, b);
                     if (other.equals(options)) {
-                        assertThat(a.context.counters().get("ethernet.handed-over"))
+                        assertThat(a.context.counters().get("ethernet.handed.over"))
                                 .isGreaterThan(50L);
                         assertThat(b.context.counters())
                                 .containsEntry("ethernet.dropped.foreign", 0L)
@@ -466,7 +466,7 @@ class XdpDeviceTest {
                 Thread.onSpinWait();
             }
             assertThat(dropped(context)).isBetween(FRAMES / 4L, (long) FRAMES);
-            assertThat(context.counters()).containsEntry("contained-failures", 0L);
+            assertThat(context.counters()).containsEntry("contained.failures", 0L);
         }
 
         private static long dropped(Context context) {

@@ -119,7 +119,7 @@ public final class Waits {
 
         WorkRequest<?> post() {
             try {
-                WorkRequest<?> request = outstanding.begin("send", false);
+                WorkRequest<?> request = outstanding.begin("send", false, Long.MAX_VALUE);
                 request.onPosted();
                 return request;
             } catch (InterruptedException e) {
