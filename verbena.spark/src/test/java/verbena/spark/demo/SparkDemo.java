@@ -429,7 +429,7 @@ public final class SparkDemo {
         });
     }
 
-    /// An executor is killed while no disk has room. The job fails, as often as its tasks are tried again.
+    /// An executor is killed while no disk has room. The job fails, however often its tasks are repeated.
     private void judgeFullDisks(SparkRun.Outcome sorted) throws IOException, InterruptedException {
         Map<String, String> patience = Map.of("spark.task.maxFailures", "40");
         judgeOnDisk("executor killed, all disks full", "*", patience, (name, ours) -> {
