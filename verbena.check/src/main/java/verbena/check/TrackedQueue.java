@@ -37,7 +37,7 @@ public final class TrackedQueue extends TrackedObject {
     /// @param isPolled whether a poll has found something since
     public record Armed(CallPlace place, boolean mayHaveMissed, int known, boolean isPolled) {}
 
-    /// What a thread has to know of a queue before it waits.
+    /// The state of a queue's notifications, for a thread that is about to wait.
     ///
     /// @param by who armed the queue last, or made it
     /// @param due the armings that have given no event yet; more than can give one, where two were for one event

@@ -83,6 +83,7 @@ public final class TrackedRequest {
     private CallPlace place = CallPlace.NONE;
     private long number;
     private long note;
+    private volatile boolean isNoted;
     private volatile boolean isShared;
 
     /// @param poster the queue pair; null for a shared receive queue
@@ -211,7 +212,14 @@ public final class TrackedRequest {
         return note;
     }
 
+    /// Returns whether the rule on changed bytes has kept something. Other threads see a request while it is being
+    /// posted, and may see it earlier.
+    public boolean isNoted() {
+        return isNoted;
+    }
+
     public void note(long of) {
         note = of;
+        isNoted = true;
     }
 }

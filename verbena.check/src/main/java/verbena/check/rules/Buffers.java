@@ -88,7 +88,7 @@ final class Buffers extends Watcher {
     /// Tells of a receive whose bytes are not what they were when it was posted. The device has not written there:
     /// the message that it is for is only now being posted.
     private void checkUntouched(TrackedRequest message, TrackedRequest receive) {
-        if (!receive.isShared() && receive.note() != sum(receive, WHOLE_RECEIVE)) {
+        if (receive.isNoted() && !receive.isShared() && receive.note() != sum(receive, WHOLE_RECEIVE)) {
             receive.share();
             findings.tell(
                     Rule.TARGET_WRITTEN,

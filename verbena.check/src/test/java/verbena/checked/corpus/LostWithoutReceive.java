@@ -3,7 +3,7 @@ package verbena.checked.corpus;
 import verbena.check.Rule;
 import verbena.verbs.QueuePairOptions;
 
-/// A message on an unreliable connection finds no receive, and nobody learns of it.
+/// A message on an unreliable connection finds no receive, and so is lost.
 final class LostWithoutReceive implements Program {
     @Override
     public Rule rule() {
