@@ -191,10 +191,11 @@ public final class Checker {
                     && isAt(pair, its.peer().path().get())) {
                 pair.peer(each);
                 each.peer(pair);
-                if (isOpen(each)) {
+                if (isOpen(each) && isOpen(pair)) {
                     return Optional.of(each);
                 }
-                pair.peer(null); // it was closed meanwhile, and knew of no peer to tell
+                pair.peer(null); // one was closed meanwhile, and knew of no peer to tell
+                each.peer(null);
             }
         }
         return Optional.empty();
