@@ -17,7 +17,7 @@ record CallHeaders(Optional<CallObserver> observer, boolean areAgreed) {
 
     /// Returns the bytes that a header makes a request longer, at most.
     int bytesMax() {
-        return areAgreed ? place(CallObserver.HEADER_BYTES_MAX) : 0;
+        return areAgreed ? place(CallObserver.MAX_HEADER_BYTES) : 0;
     }
 
     /// Returns the bytes in front of a request.
@@ -36,9 +36,9 @@ record CallHeaders(Optional<CallObserver> observer, boolean areAgreed) {
     }
 
     private static MemorySegment behind(byte[] header, MemorySegment request) {
-        if (header.length > CallObserver.HEADER_BYTES_MAX) {
+        if (header.length > CallObserver.MAX_HEADER_BYTES) {
             throw new IllegalArgumentException(
-                    "header: at most " + CallObserver.HEADER_BYTES_MAX + " bytes, got " + header.length);
+                    "header: at most " + CallObserver.MAX_HEADER_BYTES + " bytes, got " + header.length);
         }
         int place = place(header.length);
         var both = MemorySegment.ofArray(new byte[Math.toIntExact(place + request.byteSize())]);

@@ -16,14 +16,14 @@ import verbena.verbs.Preview;
 @Preview
 public interface CallObserver {
     /// The length of the longest header, in bytes.
-    int HEADER_BYTES_MAX = 4096;
+    int MAX_HEADER_BYTES = 4096;
 
     /// A call of this worker that is being observed, from [CallObserver#begin] to its end.
     ///
     /// @since 0.1
     @Preview
     interface ObservedCall {
-        /// Returns the header of the call, at most [#HEADER_BYTES_MAX] bytes; empty for none.
+        /// Returns the header of the call, at most [#MAX_HEADER_BYTES] bytes; empty for none.
         byte[] header();
 
         /// Observes the end of the call. Called once, on a virtual thread.

@@ -127,7 +127,7 @@ public final class RemoteWorker implements AutoCloseable {
     /// were sent, and longer ones when they have been read.
     ///
     /// @param number of the handler, 0 to 1023; a peer without that handler drops and counts the message
-    /// @param header copied at once; at most [#maxHeaderBytes()]
+    /// @param header copied at once; at most [#maxActiveHeaderBytes()]
     /// @param data at most [#maxActiveBytes()]
     /// @throws IllegalArgumentException when `number`, `header` or `data` is out of range
     public Pending<Void> postActive(int number, MemorySegment header, MemorySegment data) {
@@ -169,9 +169,9 @@ public final class RemoteWorker implements AutoCloseable {
         if (number < 0 || number >= NUMBERS) {
             throw new IllegalArgumentException("number: 0 to " + (NUMBERS - 1) + ", got " + number);
         }
-        if (header.byteSize() > maxHeaderBytes()) {
+        if (header.byteSize() > maxActiveHeaderBytes()) {
             throw new IllegalArgumentException(
-                    "header: at most " + maxHeaderBytes() + " bytes, got " + header.byteSize());
+                    "header: at most " + maxActiveHeaderBytes() + " bytes, got " + header.byteSize());
         }
         if (data.byteSize() > maxActiveBytes()) {
             throw new IllegalArgumentException("data: at most " + maxActiveBytes() + " bytes, got " + data.byteSize());
@@ -179,7 +179,7 @@ public final class RemoteWorker implements AutoCloseable {
     }
 
     /// Returns the length of the longest header of an active message to this peer, in bytes.
-    public int maxHeaderBytes() {
+    public int maxActiveHeaderBytes() {
         return remote.peer().headerBytesMax();
     }
 
@@ -320,18 +320,8 @@ public final class RemoteWorker implements AutoCloseable {
     /// Closes the peer as [#close()] does, on a virtual thread: this call waits for nothing.
     ///
     /// @return done when it is closed
-    @SuppressWarnings("NullAway") // a Void has no other value
     public Pending<Void> closeLater() {
-        var closed = new Promise<Void>();
-        Thread.startVirtualThread(() -> {
-            try {
-                close();
-                closed.complete(null);
-            } catch (RuntimeException e) {
-                closed.fail(e);
-            }
-        });
-        return closed;
+        return Promise.ofRun(this::close);
     }
 
     @Override

@@ -257,6 +257,7 @@ public final class Worker implements AutoCloseable {
     /// may then close the device.
     ///
     /// @throws IllegalArgumentException when the device is none of this worker's, or the last one
+    /// @throws InvalidStateException in an [ActiveHandler], which must not wait
     public void leave(Context device) {
         traffic.readers.requireMayWait();
         closing.lock();

@@ -126,7 +126,7 @@ public record WorkerOptions(
                 maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, connectTimeout, parameters);
     }
 
-    /// Returns these options with changed parameters: `options.withParameters(p -> p.withKeepAlive(silence))`.
+    /// Returns these options with changed parameters: `options.withParameters(p -> p.withTrafficClass(104))`.
     /// What `change` leaves alone stays, also the keep-alive and the secret.
     ///
     /// @throws IllegalArgumentException when `change` adds private data
@@ -140,6 +140,12 @@ public record WorkerOptions(
                 budgetBytes,
                 connectTimeout,
                 change.apply(parameters));
+    }
+
+    /// Returns these options with another silence after which the device probes a peer; zero for never
+    /// ([ConnectionParameters#withKeepAlive]).
+    public WorkerOptions withKeepAlive(Duration keepAlive) {
+        return withParameters(own -> own.withKeepAlive(keepAlive));
     }
 
     /// Returns these options with a secret. Only workers that prove that they know it get a connection

@@ -160,7 +160,7 @@ class ActiveMessagesTest {
             assertThat(pair.server().counters()).containsEntry("active.dropped", 2L);
             RemoteWorker peer = pair.toServer();
             assertThatIllegalArgumentException().isThrownBy(() -> peer.postActive(1024, number(1), MemorySegment.NULL));
-            MemorySegment header = MemorySegment.ofArray(new byte[peer.maxHeaderBytes() + 1]);
+            MemorySegment header = MemorySegment.ofArray(new byte[peer.maxActiveHeaderBytes() + 1]);
             assertThatIllegalArgumentException().isThrownBy(() -> peer.postActive(3, header, MemorySegment.NULL));
             MemorySegment data = MemorySegment.ofArray(new byte[(int) peer.maxActiveBytes() + 1]);
             assertThatIllegalArgumentException().isThrownBy(() -> peer.postActive(3, number(1), data));

@@ -137,7 +137,7 @@ class CallObserverTest {
 
     @Test
     void aHeaderThatIsTooLongFailsTheCallAlone() throws Exception {
-        var talkative = new Notes("x".repeat(CallObserver.HEADER_BYTES_MAX + 1));
+        var talkative = new Notes("x".repeat(CallObserver.MAX_HEADER_BYTES + 1));
         try (var pair = echo(server, talkative, "rocev2")) {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> pair.toServer().call("hello", LONG))

@@ -38,13 +38,13 @@ public final class VerbenaByteBufAllocator extends AbstractByteBufAllocator impl
         this(domain, BYTES_MAX);
     }
 
-    /// @param bytesMax bytes that the allocator registers at most, 0 or more, rounded down to chunks of 4 MiB
-    public VerbenaByteBufAllocator(ProtectionDomain domain, long bytesMax) {
+    /// @param maxBytes bytes that the allocator registers at most, 0 or more, rounded down to chunks of 4 MiB
+    public VerbenaByteBufAllocator(ProtectionDomain domain, long maxBytes) {
         super(true);
-        if (bytesMax < 0) {
-            throw new IllegalArgumentException("bytesMax: 0 or more, got " + bytesMax);
+        if (maxBytes < 0) {
+            throw new IllegalArgumentException("maxBytes: 0 or more, got " + maxBytes);
         }
-        this.memory = new RegisteredMemory(domain, bytesMax);
+        this.memory = new RegisteredMemory(domain, maxBytes);
     }
 
     /// Returns the protection domain of the allocator's memory.

@@ -215,7 +215,7 @@ class RegisteredBuffersTest {
     @Test
     void mistakesAreNamed() {
         assertThatThrownBy(() -> new VerbenaByteBufAllocator(allocator.domain(), -1))
-                .hasMessageContaining("bytesMax");
+                .hasMessageContaining("maxBytes");
         var choices = new StreamSocketConfig(new VerbenaSocketChannel()).choices;
         choices.set(VerbenaChannelOption.DEVICE, ends.serverDevice());
         assertThatThrownBy(() -> choices.stream(allocator)).hasMessageContaining("DEVICE");

@@ -95,7 +95,7 @@ public final class CallTracing implements CallObserver {
         var lines = new StringBuilder();
         propagator.inject(context, lines, (out, name, value) -> {
             String line = name + ":" + value + "\n";
-            if (out != null && out.length() + line.length() <= HEADER_BYTES_MAX && isPlain(line)) {
+            if (out != null && out.length() + line.length() <= MAX_HEADER_BYTES && isPlain(line)) {
                 out.append(line);
             }
         });

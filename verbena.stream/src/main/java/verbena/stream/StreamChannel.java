@@ -162,6 +162,7 @@ public final class StreamChannel
     /// @param from null for any
     /// @param isWanted called when the peer has accepted. If it returns false, this method or [#finishConnect()]
     ///     throws a [ConnectException]. The peer then had no connection; over iWARP it finds one reset
+    @Preview
     public boolean connectTo(@Nullable InetSocketAddress from, InetSocketAddress to, BooleanSupplier isWanted)
             throws IOException {
         return connect(from, to, isWanted, isBlocking);
@@ -489,6 +490,7 @@ public final class StreamChannel
 
     /// Waits until no stream of this process is being closed by [#closeLater()]; false when `timeout` passed. A
     /// program calls it before it closes a device that such streams have used.
+    @Preview
     public static boolean awaitCloses(Duration timeout) throws InterruptedException {
         return PendingCloses.await(timeout);
     }

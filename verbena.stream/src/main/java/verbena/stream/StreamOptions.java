@@ -136,7 +136,7 @@ public record StreamOptions(
         return withParameters(own -> own.withKeepAlive(keepAlive));
     }
 
-    /// Returns these options with changed parameters: `options.withParameters(p -> p.withKeepAlive(silence))`.
+    /// Returns these options with changed parameters: `options.withParameters(p -> p.withTrafficClass(104))`.
     /// What `change` leaves alone stays.
     ///
     /// @throws IllegalArgumentException when `change` adds private data or a secret

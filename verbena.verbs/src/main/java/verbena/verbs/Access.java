@@ -59,6 +59,11 @@ public enum Access {
         return EnumSet.of(LOCAL_WRITE, REMOTE_READ);
     }
 
+    /// Returns the right of a peer to write, with the `LOCAL_WRITE` that it requires.
+    public static Set<Access> remoteWrite() {
+        return EnumSet.of(LOCAL_WRITE, REMOTE_WRITE);
+    }
+
     /// Returns the rights of a peer to read, write and do atomics, with the `LOCAL_WRITE` that they require.
     public static Set<Access> remoteAll() {
         return EnumSet.of(LOCAL_WRITE, REMOTE_READ, REMOTE_WRITE, REMOTE_ATOMIC);

@@ -1,6 +1,7 @@
 package verbena.verbs;
 
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 
 /// A queue of the completions of requests (ibv_create_cq(3)).
@@ -31,8 +32,13 @@ public interface CompletionQueue extends VerbsObject {
 
     /// Takes up to `into.length` completions, oldest first; returns how many.
     ///
+    /// @param into completions to fill, each of them made by the program
+    /// @throws NullPointerException when one of them is null; no completion is taken
     /// @throws InvalidStateException as [#poll(WorkCompletion)], when there is no completion to take
     default int poll(WorkCompletion[] into) {
+        for (WorkCompletion each : into) {
+            Objects.requireNonNull(each, "into: each completion");
+        }
         int n = 0;
         try {
             while (n < into.length && poll(into[n])) {

@@ -23,8 +23,10 @@ public final class ConnectionException extends VerbsException {
         /// A request, a device or the network failed, which ends the connection, or this side could not go on: a
         /// completion queue overflowed.
         FAILED,
-        /// The peer has ended the connection, or a thread was interrupted in a blocking call.
+        /// The peer has ended the connection.
         DISCONNECTED,
+        /// A thread of this side was interrupted in a blocking call, which has ended the connection.
+        INTERRUPTED,
         /// This side has closed it.
         CLOSED
     }

@@ -10,7 +10,9 @@ import java.util.concurrent.CompletableFuture;
 /// to the device: the program must neither read what is received nor change what is sent.
 ///
 /// Any thread may use it, and it needs no closing. A [Waiter] waits for it together with other sources, and returns
-/// it once. When the connection or the peer ends, an outstanding operation is done, with a [ConnectionException].
+/// it once. What returns it begins with `post`. A connection's `post` waits while its queue pair is full; that of a
+/// peer of messages never waits. When the connection or the peer ends, an outstanding operation is done, with a
+/// [ConnectionException].
 /// Verbena alone implements this, so later versions may add methods.
 ///
 /// @param <T> type of the result; [Void] when there is none
@@ -31,7 +33,7 @@ public interface Pending<T> extends Waitable {
     T await() throws InterruptedException;
 
     /// Waits until the operation is done; false when `timeout` passed. The operation is then still outstanding, and
-    /// a thread can wait for it again. With [Duration#ZERO] it does not wait. Throws as [#await()].
+    /// a thread can wait for it again. A limit of zero or less does not wait. Throws as [#await()].
     boolean await(Duration timeout) throws InterruptedException;
 
     /// Returns the result of an operation that is done, for example in an action that a [Waiter] has returned. Never

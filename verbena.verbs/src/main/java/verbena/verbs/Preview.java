@@ -9,6 +9,10 @@ import java.lang.annotation.Target;
 /// The mark of a part of the API that may change or disappear with any version. Unmarked parts stay, so a program
 /// that compiles with this version compiles with the next. `docs/api/signatures.txt` lists the marked parts.
 ///
+/// Three things may still be added: constants to an enum, subtypes to a sealed type, and methods to an interface that
+/// Verbena alone implements. So give each `switch` a `default`. Programs implement only `Waitable`, `WaitSource`, the
+/// handlers and observers of `verbena.messages`, and providers.
+///
 /// On the constructor of a record it says that the record may get further components. Programs then change options
 /// by the methods whose names begin with `with`, and take no such record apart by a pattern.
 ///

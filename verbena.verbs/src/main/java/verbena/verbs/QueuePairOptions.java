@@ -1,6 +1,7 @@
 package verbena.verbs;
 
 import java.util.EnumSet;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 
@@ -68,6 +69,11 @@ public record QueuePairOptions(
 
     @Preview
     public QueuePairOptions {
+        Objects.requireNonNull(type, "type");
+        Objects.requireNonNull(sendCq, "sendCq");
+        Objects.requireNonNull(receiveCq, "receiveCq");
+        Objects.requireNonNull(sharedReceiveQueue, "sharedReceiveQueue");
+        Objects.requireNonNull(sizes, "sizes");
         extensions = Set.copyOf(extensions);
         if (!EXTENSIONS.containsAll(extensions)) {
             throw new IllegalArgumentException("extensions: of " + EXTENSIONS + ", got " + extensions);

@@ -27,6 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import verbena.verbs.Access;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.ConnectionException.Reason;
+import verbena.verbs.InUseException;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.Pending;
@@ -344,6 +345,7 @@ class ManyRequestsTest {
             assertThatExceptionOfType(ConnectionException.class)
                     .isThrownBy(other::await)
                     .withMessageContaining("impatient")
+                    .matches(e -> e.reason() == Reason.INTERRUPTED)
                     .withMessageContaining("was interrupted in receive");
         }
     }
@@ -403,6 +405,35 @@ class ManyRequestsTest {
             Pending<ReceivedMessage> next = ends.server().postReceive(in);
             ends.client().send("next");
             assertThat(next.await().length()).isEqualTo(4);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "shm"})
+    void aMessageCarries32BitsBesideIt(String device) throws Exception {
+        try (var ends = ConnectedEnds.of(device)) {
+            MemoryRegion out = ends.client().allocate(8);
+            MemoryRegion in = ends.server().allocate(16);
+            Pending<ReceivedMessage> first = ends.server().postReceive(in.slice(0, 8));
+            Pending<ReceivedMessage> second = ends.server().postReceive(in.slice(8, 8));
+            ends.client().sendWithImmediate(out, 7);
+            ends.client().postSendWithImmediate(out.slice(0, 3), -1).await();
+            assertThat(first.await()).isEqualTo(new ReceivedMessage(8, OptionalInt.of(7)));
+            assertThat(second.await()).isEqualTo(new ReceivedMessage(3, OptionalInt.of(-1)));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "iwarp", "shm"})
+    void closingLaterWaitsForNothingAndTellsWhenItIsDone(String device) throws Exception {
+        try (var ends = ConnectedEnds.of(device)) {
+            MemoryRegion made = ends.client().queuePair().protectionDomain().allocate(8, Access.local());
+            assertThatExceptionOfType(InUseException.class)
+                    .isThrownBy(ends.client().closeLater()::await);
+            made.close();
+            ends.client().closeLater().await();
+            assertThat(ends.client().isOpen()).isFalse();
+            assertThat(ends.server().whenClosed().await().reason()).isEqualTo(Reason.DISCONNECTED);
         }
     }
 

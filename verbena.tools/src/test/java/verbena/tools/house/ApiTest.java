@@ -42,7 +42,9 @@ class ApiTest {
             All that programs may use, by package and type. What is marked @Preview may change or disappear with any
             version. Everything else stays, so a program that compiles with this version compiles with the next. On the
             constructor of a record @Preview says that the record may get further components, so take it apart by no
-            pattern. A mark on a type holds for all of it.
+            pattern. A mark on a type holds for all of it. Three things may be added to what is unmarked: constants to an
+            enum, subtypes to a sealed type, and methods to an interface that Verbena alone implements. So give each
+            switch a default.
             """;
     /// The packages that programs may name. `spi` is for those that bring devices of their own.
     private static final Set<String> PACKAGES = Set.of(

@@ -20,6 +20,7 @@ import verbena.verbs.QueuePair;
 import verbena.verbs.RemoteMemory;
 import verbena.verbs.SendBatch;
 import verbena.verbs.internal.HostAddresses;
+import verbena.verbs.internal.Promise;
 import verbena.verbs.waiting.TimeLimits;
 
 /// A reliable connection with all objects that it needs, for use like a socket. It has a device, a protection domain,
@@ -42,7 +43,7 @@ import verbena.verbs.waiting.TimeLimits;
 ///
 /// Memory is registered ([#allocate]), and nothing is copied. The forms for arrays and strings copy once. A
 /// destination that is too short throws [IndexOutOfBoundsException] before anything is posted, and a closed region
-/// throws [InvalidStateException]. For requests of other kinds (a fence, a SEND with immediate data), use
+/// throws [InvalidStateException]. For requests of other kinds (a fence, a SEND that invalidates a key), use
 /// [#queuePair()] with completion queues of the program ([ConnectionOptions#withCompletionQueues]). One queue serves
 /// either the program or these methods, not both.
 ///
@@ -238,6 +239,23 @@ public final class Connection implements AutoCloseable {
     private WorkRequest<Void> startSend(boolean reusable, LocalMemory data) throws InterruptedException {
         requireOpen("send", data);
         return poster.start(sends, "send", reusable, r -> queuePair.postSend(r.wrId, data));
+    }
+
+    /// Sends a message with 32 bits beside it, which the peer gets in [ReceivedMessage#immediate()]. Otherwise as
+    /// [#send(LocalMemory)].
+    public void sendWithImmediate(LocalMemory data, int immediate) throws InterruptedException {
+        poster.finish(startSendWithImmediate(true, data, immediate));
+    }
+
+    /// Posts a message with 32 bits beside it, otherwise as [#postSend].
+    public Pending<Void> postSendWithImmediate(LocalMemory data, int immediate) throws InterruptedException {
+        return startSendWithImmediate(false, data, immediate);
+    }
+
+    private WorkRequest<Void> startSendWithImmediate(boolean reusable, LocalMemory data, int immediate)
+            throws InterruptedException {
+        requireOpen("send", data);
+        return poster.start(sends, "send", reusable, r -> queuePair.postSendWithImmediate(r.wrId, data, immediate));
     }
 
     /// Sends an array as a message, otherwise as [#send(LocalMemory)]. There is no posting form.
@@ -536,6 +554,13 @@ public final class Connection implements AutoCloseable {
         } finally {
             closing.unlock();
         }
+    }
+
+    /// Closes the connection as [#close()] does, on a virtual thread: this call waits for nothing.
+    ///
+    /// @return done when it is closed; fails as [#close()] throws
+    public Pending<Void> closeLater() {
+        return Promise.ofRun(this::close);
     }
 
     /// Gives everything back.

@@ -11,6 +11,7 @@ import verbena.verbs.ConnectionException;
 import verbena.verbs.Context;
 import verbena.verbs.Gid;
 import verbena.verbs.InvalidStateException;
+import verbena.verbs.Preview;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QpModification;
 import verbena.verbs.QpState;
@@ -165,6 +166,7 @@ public final class ConnectionId implements VerbsObject {
     /// Takes an address and port of this host as [#bind] does, but `::` stands for IPv6 addresses only. So another
     /// identifier may have the port of the IPv4 addresses (`RDMA_OPTION_ID_AFONLY`, rdma_set_option(3)). On a host
     /// without IPv6 addresses this binds none and does not fail, for programs that bind one family after the other.
+    @Preview
     public void bindOneFamily(InetSocketAddress address) {
         bind(address, true);
     }
@@ -315,6 +317,7 @@ public final class ConnectionId implements VerbsObject {
     /// Asks the peer for a connection that the program may still decline. When the peer has accepted, the thread
     /// that takes the event calls `isWanted`. If that returns false, the peer is refused and had no connection.
     /// Over iWARP it had one, which ends. [ConnectionEvent.ConnectError] follows.
+    @Preview
     public void connect(ConnectionParameters parameters, BooleanSupplier isWanted) {
         synchronized (lock) {
             negotiation.confirmIf(isWanted);

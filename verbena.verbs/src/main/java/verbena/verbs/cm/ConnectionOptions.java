@@ -11,7 +11,8 @@ import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.SharedReceiveQueue;
 
-/// The options of [Connection] and [ConnectionListener]. Start with [#defaults()]. Immutable.
+/// The options of [Connection] and [ConnectionListener]. Start with [#defaults()]. Immutable. What was set cannot be
+/// removed again: derive options from a common base that lacks it.
 ///
 /// @param parameters that are agreed with the peer
 /// @param sizes of the queue pair
@@ -81,7 +82,7 @@ public record ConnectionOptions(
                 Sharing.NONE);
     }
 
-    /// Returns these options with changed parameters: `options.withParameters(p -> p.withKeepAlive(silence))`.
+    /// Returns these options with changed parameters: `options.withParameters(p -> p.withTrafficClass(104))`.
     /// What `change` leaves alone stays, also the keep-alive and the secret.
     public ConnectionOptions withParameters(UnaryOperator<ConnectionParameters> change) {
         return new ConnectionOptions(
@@ -167,6 +168,12 @@ public record ConnectionOptions(
     public ConnectionOptions withSharedReceiveQueue(SharedReceiveQueue receives) {
         return withSharing(new Sharing(
                 sharing.domain(), sharing.sendCompletions(), sharing.receiveCompletions(), Optional.of(receives)));
+    }
+
+    /// Returns these options with another silence after which the device probes the peer; zero for never
+    /// ([ConnectionParameters#withKeepAlive]).
+    public ConnectionOptions withKeepAlive(Duration keepAlive) {
+        return withParameters(own -> own.withKeepAlive(keepAlive));
     }
 
     /// Returns options whose connections exist only between ends that prove that they know a secret: see

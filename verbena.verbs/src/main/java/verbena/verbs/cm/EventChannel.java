@@ -17,6 +17,7 @@ import verbena.verbs.ConnectionException;
 import verbena.verbs.Context;
 import verbena.verbs.InUseException;
 import verbena.verbs.InvalidStateException;
+import verbena.verbs.Preview;
 import verbena.verbs.VerbsObject;
 import verbena.verbs.WaitSource;
 import verbena.verbs.Waitable;
@@ -93,6 +94,7 @@ public final class EventChannel implements VerbsObject, Waitable {
     /// memory of this host. It does when a process of the host has the port there. Opens no device.
     ///
     /// @throws ConnectionException when no address of this host reaches the peer's
+    @Preview
     public static boolean isServedWithin(PortSpace space, InetSocketAddress peer) {
         return LocalDevices.isServedWithin(
                 space, LocalDevices.towards(Optional.empty(), peer.getAddress()).gid(), peer);

@@ -132,7 +132,7 @@ final class Poster {
                 throw late(request.verb);
             }
         } catch (InterruptedException e) {
-            ending.end(Reason.DISCONNECTED, Thread.currentThread() + " was interrupted in " + request.verb);
+            ending.end(Reason.INTERRUPTED, Thread.currentThread() + " was interrupted in " + request.verb);
             throw e;
         }
         if (!request.isOk()) {

@@ -173,7 +173,7 @@ final class ReceivesAhead {
         try {
             return take("receive");
         } catch (InterruptedException e) {
-            ending.end(Reason.DISCONNECTED, Thread.currentThread() + " was interrupted in receive");
+            ending.end(Reason.INTERRUPTED, Thread.currentThread() + " was interrupted in receive");
             throw e;
         }
     }

@@ -26,6 +26,21 @@ public class Promise<T> implements Pending<T> {
     /// An outstanding result.
     public Promise() {}
 
+    /// Runs an action on a virtual thread. The result is done when the action has returned, or fails as it throws.
+    @SuppressWarnings("NullAway") // a Void has no other value
+    public static Pending<Void> ofRun(Runnable action) {
+        var done = new Promise<Void>();
+        Thread.startVirtualThread(() -> {
+            try {
+                action.run();
+                done.complete(null);
+            } catch (RuntimeException e) {
+                done.fail(e);
+            }
+        });
+        return done;
+    }
+
     // ---- by the program
 
     @Override

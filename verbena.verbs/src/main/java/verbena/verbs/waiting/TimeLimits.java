@@ -9,12 +9,12 @@ public final class TimeLimits {
 
     private TimeLimits() {}
 
-    /// Returns a time limit in nanoseconds. One that does not fit is for ever.
+    /// Returns a time limit in nanoseconds. One that does not fit is for ever, or 0 when it is negative.
     public static long nanos(Duration timeout) {
         try {
             return timeout.toNanos();
         } catch (ArithmeticException e) {
-            return FOREVER;
+            return timeout.isNegative() ? 0 : FOREVER;
         }
     }
 
