@@ -110,6 +110,8 @@ class CheckedProcessTest {
         Ended ended = run(List.of("-Dverbena.check=loud"), "none", "rocev2");
 
         assertThat(ended.status).isNotEqualTo(OWN);
-        assertThat(ended.errors).contains("there is no option \"loud\"");
+        assertThat(ended.errors)
+                .startsWith("Exception in thread \"main\" java.lang.IllegalArgumentException: verbena.check: "
+                        + "there is no option \"loud\"");
     }
 }

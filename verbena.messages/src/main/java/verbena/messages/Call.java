@@ -9,7 +9,8 @@ import java.util.Optional;
 ///
 /// @param from the caller
 /// @param request its data; the handler may keep it
-/// @param timeLimit time that the caller waits, counted from when it called; empty for no limit
+/// @param timeLimit time that the caller had left to wait when it sent the call, in whole ms; empty for no
+///     limit
 /// @since 0.1
 public record Call(RemoteWorker from, MemorySegment request, Optional<Duration> timeLimit) {
     /// Returns a copy of the request.

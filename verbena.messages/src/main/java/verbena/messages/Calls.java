@@ -15,6 +15,7 @@ import verbena.messages.protocol.Kind;
 import verbena.messages.protocol.OwnCalls;
 import verbena.messages.rail.Remote;
 import verbena.verbs.Pending;
+import verbena.verbs.waiting.TimeLimits;
 
 /// The calls of this worker to one peer, by [OwnCalls]: those that wait for a place, the timer, and memory.
 final class Calls {
@@ -373,13 +374,13 @@ final class Calls {
         long now = System.nanoTime();
         for (OwnCalls.Asked each : asked.onDeadline(now)) {
             if (each instanceof Asked<?> late) {
-                late.fail(CallException.Reason.TIMEOUT, "no answer within " + late.timeLimit);
+                late.fail(CallException.Reason.TIMEOUT, "no answer within " + TimeLimits.text(late.timeLimit));
             }
         }
         while (!limited.isEmpty() && limited.first().isLate(now)) {
             Asked<?> late = limited.first();
             boolean _ = dequeue(late);
-            late.fail(CallException.Reason.TIMEOUT, "no place for it within " + late.timeLimit);
+            late.fail(CallException.Reason.TIMEOUT, "no place for it within " + TimeLimits.text(late.timeLimit));
         }
         long next = asked.nanosToDeadline(now);
         if (!limited.isEmpty()) {

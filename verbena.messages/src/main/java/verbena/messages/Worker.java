@@ -33,8 +33,9 @@ import verbena.verbs.waiting.TimeLimits;
 /// A message goes into the oldest receive that matches, and a receive takes the oldest message that matches. Messages
 /// of one peer match in the order in which they were sent.
 ///
-/// Any thread may use it. A thread that waits reads the arrivals of all meanwhile; while none waits, a thread of the
-/// worker does. [#open] makes a worker. The program closes it before its devices.
+/// Any thread may use it. A thread that waits reads the arrivals of all meanwhile; while none waits, a thread
+/// of the worker does. [#open] makes a worker. The program closes it before its devices. A handler that is set
+/// on a closed worker is never called.
 ///
 /// Peers share its protection domain. A peer that was sent a long message may read its memory later, when that is the
 /// worker's own or of an automatic arena. Another peer would have to guess the key.

@@ -11,8 +11,9 @@ import verbena.verbs.ProtectionDomain;
 import verbena.verbs.cm.ConnectionParameters;
 import verbena.verbs.waiting.TimeLimits;
 
-/// The options of [StreamChannel] and [StreamListener]. Start with [#defaults()]. Immutable; the constructor throws
-/// [IllegalArgumentException] for a value out of range.
+/// The options of [StreamChannel] and [StreamListener]. Start with [#defaults()]. Immutable; the constructor
+/// throws [IllegalArgumentException] for a value out of range. What was set cannot be removed again: derive
+/// options from a common base that lacks it.
 ///
 /// @param sendBytes size of the ring of data on their way, 2 KiB to 256 MiB
 /// @param receiveBytes size of the ring that the peer writes to, 2 KiB to 256 MiB

@@ -52,8 +52,9 @@ public interface CompletionQueue extends VerbsObject {
         return n;
     }
 
-    /// Waits for a completion and takes it into `wc`; false when `timeout` passed. Polls for a short while, then
-    /// sleeps; a virtual thread releases its carrier. Leaves the channel and its arming as they are.
+    /// Waits for a completion and takes it into `wc`; false when `timeout` passed. Polls for a short while,
+    /// then sleeps; a virtual thread releases its carrier. A limit of zero or less does not wait. Leaves the
+    /// channel and its arming as they are.
     ///
     /// @throws InvalidStateException when the queue is closed, also while waiting, or has overflowed
     /// @throws DeviceException when the device has failed

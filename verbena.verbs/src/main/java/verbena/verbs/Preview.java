@@ -13,8 +13,8 @@ import java.lang.annotation.Target;
 /// Verbena alone implements. So give each `switch` a `default`. Programs implement only `Waitable`, `WaitSource`, the
 /// handlers and observers of `verbena.messages`, and providers.
 ///
-/// On the constructor of a record it says that the record may get further components. Programs then change options
-/// by the methods whose names begin with `with`, and take no such record apart by a pattern.
+/// On the constructor of a record it says that the record may get further components. So change options with
+/// the methods whose names begin with `with`, and do not take such a record apart with a pattern.
 ///
 /// @since 0.1
 @Documented

@@ -198,7 +198,7 @@ public final class Waiter<T> implements AutoCloseable {
         return await(TimeLimits.FOREVER);
     }
 
-    /// Waits as [#await()] does; empty also when `timeout` passed. [Duration#ZERO] only looks.
+    /// Waits as [#await()] does; empty also when `timeout` passed. A limit of zero or less only looks.
     public Optional<T> await(Duration timeout) throws InterruptedException {
         return await(TimeLimits.nanos(timeout));
     }

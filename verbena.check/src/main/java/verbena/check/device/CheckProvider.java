@@ -7,6 +7,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongFunction;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import verbena.check.CallPlace;
 import verbena.check.CheckOptions;
 import verbena.check.Checker;
@@ -28,34 +29,49 @@ public final class CheckProvider implements Provider, DeviceLayer {
 
     /// The checker of the process, made when the first device is.
     private static final class OfProcess {
-        private static final AtomicBoolean IS_TOLD = new AtomicBoolean();
-        private static final CheckOptions OPTIONS = CheckOptions.ofProcess();
-        static final Checker CHECKER = begin();
+        /// Null before the first device.
+        private static @Nullable OfProcess made;
 
-        private static Checker begin() {
-            var checker = new Checker(OPTIONS.rules(), OfProcess::watchers);
-            Runtime.getRuntime().addShutdownHook(new Thread(OfProcess::halt, "verbena-check"));
-            return checker;
+        private final AtomicBoolean isTold = new AtomicBoolean();
+        private final CheckOptions options;
+        final Checker checker;
+
+        private OfProcess(CheckOptions options) {
+            this.options = options;
+            this.checker = new Checker(options.rules(), this::watchers);
         }
 
-        private static List<Watcher> watchers(Set<Rule> on, Checker checker) {
-            List<Watcher> all = Watchers.of(on, checker, OPTIONS);
-            OPTIONS.recording().ifPresent(folder -> all.add(new Recorder(folder)));
+        /// Returns that of this process.
+        ///
+        /// @throws IllegalArgumentException when an option of the process is wrong; the next call tries again
+        static synchronized OfProcess get() {
+            OfProcess known = made;
+            if (known == null) {
+                known = new OfProcess(CheckOptions.ofProcess());
+                Runtime.getRuntime().addShutdownHook(new Thread(known::halt, "verbena-check"));
+                made = known;
+            }
+            return known;
+        }
+
+        private List<Watcher> watchers(Set<Rule> on, Checker checker) {
+            List<Watcher> all = Watchers.of(on, checker, options);
+            options.recording().ifPresent(folder -> all.add(new Recorder(folder)));
             return all;
         }
 
         /// Reports once.
         ///
         /// @return the status that the process is to end with; 0 when it is to be its own
-        static int report() {
-            if (!IS_TOLD.compareAndSet(false, true)) {
+        int report() {
+            if (!isTold.compareAndSet(false, true)) {
                 return 0;
             }
-            CHECKER.hear(Event.EXIT, watcher -> watcher.onExit(CHECKER.devices()));
-            return OPTIONS.report(CHECKER.findings(), new PrintWriter(System.err, false, System.err.charset()));
+            checker.hear(Event.EXIT, watcher -> watcher.onExit(checker.devices()));
+            return options.report(checker.findings(), new PrintWriter(System.err, false, System.err.charset()));
         }
 
-        private static void halt() {
+        private void halt() {
             int status = report();
             if (status != 0) {
                 Runtime.getRuntime().halt(status); // a hook cannot change the status in another way
@@ -93,7 +109,7 @@ public final class CheckProvider implements Provider, DeviceLayer {
         for (Provider each : Providers.all()) {
             Optional<Device> device = each.device(inner);
             if (device.isPresent()) {
-                return Optional.of(over(name, below(device.get()), OfProcess.CHECKER));
+                return Optional.of(over(name, below(device.get()), OfProcess.get().checker));
             }
         }
         return Optional.empty();
@@ -106,7 +122,7 @@ public final class CheckProvider implements Provider, DeviceLayer {
 
     @Override
     public Device over(Device device) {
-        return device instanceof CheckedDevice ? device : over(device.name(), device, OfProcess.CHECKER);
+        return device instanceof CheckedDevice ? device : over(device.name(), device, OfProcess.get().checker);
     }
 
     @Override
@@ -116,6 +132,6 @@ public final class CheckProvider implements Provider, DeviceLayer {
 
     @Override
     public void printFindings() {
-        OfProcess.report();
+        int _ = OfProcess.get().report();
     }
 }

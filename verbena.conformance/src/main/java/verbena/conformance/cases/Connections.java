@@ -95,7 +95,9 @@ public final class Connections {
             }
             for (int i = 0; i < 4; i++) {
                 Expect.equal(
-                        "bytes of message " + i, i + 60, receives.get(i).await().length());
+                        "bytes of message " + i,
+                        i + 60L,
+                        receives.get(i).await().length());
             }
         }
     }

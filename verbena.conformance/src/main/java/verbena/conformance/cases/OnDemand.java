@@ -102,10 +102,12 @@ public final class OnDemand {
             pair.a().ok(i);
             Expect.equal("before", 3L * i, word(pair.a().memory.segment(), 0));
         }
+        hasArrived(pair);
         Expect.equal("after", 60L, word(memory, 8));
     }
 
-    /// Waits until what `a` has written is in the peer's memory: the answer of a READ comes after it.
+    /// Waits until what `a` has written or changed is in the peer's memory: the answer of a READ comes after
+    /// it.
     private static void hasArrived(Pair pair) throws InterruptedException {
         pair.a().read(99, BYTES, 8, pair.b(), BYTES);
         pair.a().ok(99);

@@ -4,7 +4,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import verbena.verbs.FlowRule;
 
-/// A flow as the engine knows it: its rule, and what came by it. The engine's owner counts; any thread may read.
+/// A flow as the engine knows it: its rule, and the frames that have matched it. The engine's owner counts; any
+/// thread may read.
 public final class FrameFlow {
     private static final VarHandle PACKETS;
     private static final VarHandle BYTES;

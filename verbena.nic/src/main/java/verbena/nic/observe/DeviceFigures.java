@@ -41,7 +41,7 @@ final class DeviceFigures implements Counted {
         return all;
     }
 
-    /// Returns whether a name of the device's counters is that of a present number.
+    /// Returns whether a name of the device's counters is that of a gauge: a present number, not a count.
     private static boolean isGauge(String name) {
         return name.endsWith(".now") || name.equals("tcp.open");
     }

@@ -79,13 +79,17 @@ final class PortTable {
         }
     }
 
-    /// Returns the result of `take` for the first port where it is not null, from a random port on.
+    /// Returns the result of `take` for the first port where it is not null, from a random port on. Every second port
+    /// comes first, beginning with the range's first, and then the others. The kernel prefers those others for
+    /// listeners of TCP, so a program that listens for both finds its number free here.
     ///
     /// @throws ResourceLimitException when there is none
     <T> T any(String verb, Gid local, IntFunction<@Nullable T> take) {
+        int firsts = (count + 1) / 2;
         int start = ThreadLocalRandom.current().nextInt(count);
         for (int i = 0; i < count; i++) {
-            T taken = take.apply(first + (start + i) % count);
+            int offset = i < firsts ? (start + i) % firsts * 2 : (start + i) % (count - firsts) * 2 + 1;
+            T taken = take.apply(first + offset);
             if (taken != null) {
                 return taken;
             }

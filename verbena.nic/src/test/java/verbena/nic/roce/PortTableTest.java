@@ -45,6 +45,18 @@ class PortTableTest {
         assertThat(call().port()).isEqualTo(all.get(2).port());
     }
 
+    /// The kernel gives a listener of TCP the others while it can, and a client these.
+    @Test
+    void everySecondPortComesFirst() {
+        var odd = new PortTable(40_001, 40_005);
+        List<Integer> all = IntStream.range(0, 5)
+                .map(_ -> odd.call(PortSpace.TCP, HERE).port())
+                .boxed()
+                .toList();
+        assertThat(all.subList(0, 3)).containsExactlyInAnyOrder(40_001, 40_003, 40_005);
+        assertThat(all.subList(3, 5)).containsExactlyInAnyOrder(40_002, 40_004);
+    }
+
     @Test
     void theRangeIsTheSystems() throws IOException {
         Path system = Path.of("/proc/sys/net/ipv4/ip_local_port_range");

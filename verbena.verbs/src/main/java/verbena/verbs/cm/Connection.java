@@ -190,7 +190,8 @@ public final class Connection implements AutoCloseable {
         return allocate(bytes, Set.of(Access.LOCAL_WRITE));
     }
 
-    /// Allocates memory that the peer may access with the rights in `access`. Otherwise as [#allocate(long)].
+    /// Allocates memory that the peer may access with the rights in `access`. Otherwise as [#allocate(long)]. Memory
+    /// that all connections of a listener may reach is [ConnectionListener#allocate].
     public MemoryRegion allocate(long bytes, Set<Access> access) {
         synchronized (regions) { // so that none is made after a close
             ending.checkOpen("allocate");

@@ -19,13 +19,13 @@ final class PspSleep {
         return at != KeyExchange.NEVER && now - at >= 0;
     }
 
-    /// Sets the time; whether a thread has to be woken for it.
+    /// Sets the time. Returns whether a thread has to be woken for it.
     boolean set(long at) {
         due = at;
         return sleeping;
     }
 
-    /// Begins a sleep; answers with how long it may be, negative for ever.
+    /// Begins a sleep. Returns how long it may be; negative for no limit.
     long begin(long timeoutNanos) {
         sleeping = true;
         long at = due;
