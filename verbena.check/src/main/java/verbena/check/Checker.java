@@ -201,7 +201,9 @@ public final class Checker {
         return Optional.empty();
     }
 
-    private boolean isOpen(TrackedPair pair) {
+    /// Returns whether a queue pair of this process is open. A thread that misses a region whose owner closed it after
+    /// this queue pair gets false.
+    public boolean isOpen(TrackedPair pair) {
         return pairs.getOrDefault(pair.qpn(), List.of()).contains(pair);
     }
 

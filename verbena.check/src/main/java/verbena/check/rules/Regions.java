@@ -222,7 +222,7 @@ final class Regions extends Watcher {
         TrackedPair peer =
                 hasKey && !request.has(Flag.FAULTY) ? checker.peer(pair).orElse(null) : null;
         if (peer != null && checker.region(peer.device(), request.rkey()) == null) {
-            checkKey(request, pair, peer);
+            checkKey(request, peer);
         }
     }
 
@@ -239,15 +239,13 @@ final class Regions extends Watcher {
     }
 
     /// Checks a request whose key is of no open region.
-    private void checkKey(TrackedRequest request, TrackedPair pair, TrackedPair peer) {
+    private void checkKey(TrackedRequest request, TrackedPair peer) {
         CallPlace where = closed.place(peer.device(), request.rkey());
         // Programs that want a failure name key 0, and a request without bytes names no memory.
         boolean isUnknown =
                 request.rkey() != 0 && request.bytes() > 0 && !peer.device().hasWindows();
         // A queue pair that has failed, or was closed before the region, lets no request through to memory.
-        if ((where == null && !isUnknown)
-                || !isWorking(peer)
-                || checker.peer(pair).isEmpty()) {
+        if ((where == null && !isUnknown) || !isWorking(peer) || !checker.isOpen(peer)) {
             return;
         }
         if (where != null) {
